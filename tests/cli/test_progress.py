@@ -76,7 +76,7 @@ def test_slow_work_is_drawn():
 def test_the_bar_of_a_report_advances_and_estimates_nothing(short, monkeypatch):
     """Its steps take from milliseconds to minutes: an estimate from the steps before rises, so there is none."""
     pytest.importorskip("jinja2")
-    monkeypatch.setattr("hiddenbits.reporting.model_choice.MODELS", ["IndependentColumns", "LatentClassAnalysis"])
+    monkeypatch.setattr("hiddenbits.reporting.fits.MODELS", ["IndependentColumns", "LatentClassAnalysis"])
     now, shown_shares, bar = [100.0], [], Quiet("Looking at the table")
     monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: now[0]))
 
@@ -219,9 +219,7 @@ def test_every_command_has_a_bar(name, files, short, monkeypatch):
     if name == "report":
         pytest.importorskip("jinja2")
         if short:
-            monkeypatch.setattr(
-                "hiddenbits.reporting.model_choice.MODELS", ["IndependentColumns", "LatentClassAnalysis"]
-            )
+            monkeypatch.setattr("hiddenbits.reporting.fits.MODELS", ["IndependentColumns", "LatentClassAnalysis"])
     words = [str(files / word) if "." in word else word for word in COMMANDS[name]]
     monkeypatch.setattr(module, "SLOW", 0.0)
     monkeypatch.setenv("FORCE_COLOR", "1")

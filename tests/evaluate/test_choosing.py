@@ -104,7 +104,7 @@ def test_report_command_line_compare_and_select_give_one_answer(name, tmp_path, 
 
     from hiddenbits import report
     from hiddenbits.cli.app import app
-    from hiddenbits.reporting import comparison, model_choice
+    from hiddenbits.reporting import comparison, fits
 
     X = small_table(name, request)
     models = ["IndependentColumns", "LatentClassAnalysis", "ClippedPCA"]
@@ -117,7 +117,7 @@ def test_report_command_line_compare_and_select_give_one_answer(name, tmp_path, 
     assert (told["best"], told["size"], told["verdict"]) == (found.best, found.size, found.verdict)
     for model in models[1:]:
         assert str(evaluate.select(model, X).size) == found.entry(model).size
-    monkeypatch.setattr(model_choice, "MODELS", models)
+    monkeypatch.setattr(fits, "MODELS", models)
     page = report(open_table(X)).html
     if name == "noise":
         assert found.best == "IndependentColumns"

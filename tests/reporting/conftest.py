@@ -49,10 +49,10 @@ def written(tmp_path_factory):
 @contextmanager
 def quick():
     """Compare the three pictures that are quickest to fit, and start each fit as often as on large tables."""
-    from hiddenbits.reporting import model_choice
+    from hiddenbits.reporting import fits
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(model_choice, "MODELS", ["IndependentColumns", "LatentClassAnalysis", "ClippedPCA"])
+        patch.setattr(fits, "MODELS", ["IndependentColumns", "LatentClassAnalysis", "ClippedPCA"])
         patch.setattr("hiddenbits.families._base.estimator.SMALL", 0)  # no further starts
         yield
 

@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("jinja2", reason="the report extra is not installed")
 from hiddenbits import open_table
 from hiddenbits.reporting.findings import find
-from hiddenbits.reporting.findings.announced import how_many
+from hiddenbits.reporting.findings.opening import how_many
 from hiddenbits.reporting.findings.words import WORDS
 from hiddenbits.reporting.row_map import chart
 from tests.reporting import planted

@@ -15,8 +15,8 @@ pd = pytest.importorskip("pandas")
 
 import hiddenbits  # noqa: E402
 from hiddenbits import open_table, report  # noqa: E402
+from hiddenbits.reporting.sample import Values  # noqa: E402
 from hiddenbits.reporting.text import plain  # noqa: E402
-from hiddenbits.reporting.values import Values  # noqa: E402
 from tests.reporting import planted  # noqa: E402
 from tests.reporting.conftest import quick  # noqa: E402
 from tests.reporting.reading import Page  # noqa: E402
@@ -70,7 +70,7 @@ TABLES = {
 def quickest():
     """Compare kinds with nothing alone."""
     with quick(), pytest.MonkeyPatch.context() as patch:
-        patch.setattr("hiddenbits.reporting.model_choice.MODELS", ["IndependentColumns", "LatentClassAnalysis"])
+        patch.setattr("hiddenbits.reporting.fits.MODELS", ["IndependentColumns", "LatentClassAnalysis"])
         yield
 
 
@@ -205,7 +205,7 @@ def test_the_printed_command_counts_the_other_code(codes, tmp_path, monkeypatch,
     testing = pytest.importorskip("typer.testing", reason="the cli extra is not installed")
     from hiddenbits.cli.app import app
     from hiddenbits.cli.tables import Asked, origin_of
-    from hiddenbits.reporting.findings.next_steps import next_steps
+    from hiddenbits.reporting.findings.find import next_steps
 
     people = [f"person {i}" for i in range(8)]
     pd.DataFrame(dict.fromkeys(names, [1, 2] * 4) | dict.fromkeys(other, people)).to_csv(

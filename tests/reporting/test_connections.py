@@ -5,7 +5,7 @@ import pytest
 
 pytest.importorskip("jinja2", reason="the report extra is not installed")
 from hiddenbits.reporting.findings import find
-from hiddenbits.reporting.findings.connections import strongest_pairs
+from hiddenbits.reporting.findings.directions import strongest_pairs
 from tests.reporting import planted
 
 

@@ -141,7 +141,7 @@ def test_copies_are_said_unless_groups_are_given(written):
 
 
 def test_profiles_are_differences_of_weighted_shares_from_those_of_all_rows():
-    from hiddenbits.reporting.findings.units import Units
+    from hiddenbits.reporting.findings.kinds import Units
     from hiddenbits.reporting.profiles import in_order, shares
 
     rng = np.random.default_rng(1)
@@ -165,7 +165,7 @@ def test_profiles_are_differences_of_weighted_shares_from_those_of_all_rows():
 
 
 def test_curves_follow_the_model_and_labels_do_not_overlap():
-    from hiddenbits.reporting.items import _curve, _information
+    from hiddenbits.reporting.profiles import _curve, _information
     from hiddenbits.reporting.svg import spread
 
     slopes, intercepts = np.array([0.5, 2.0, -3.0]), np.array([0.0, 4.0, 1.0])

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import chi2_contingency
 
 pytest.importorskip("jinja2", reason="the report extra is not installed")
-from hiddenbits.reporting.links import associations, blanks_follow, supported
+from hiddenbits.reporting.sample import associations, blanks_follow, supported
 
 
 @pytest.mark.parametrize("seed", range(3))

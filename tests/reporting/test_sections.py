@@ -46,7 +46,7 @@ def test_lines_of_the_network_are_shares_with_and_without_a_cause():
 
 
 def test_item_curves_are_those_of_the_model_upwards():
-    from hiddenbits.reporting.items import items
+    from hiddenbits.reporting.profiles import items
 
     rng = np.random.default_rng(1)
     slopes, intercepts = np.array([2.0, 1.0, 1.5, 0.5]), np.array([2.0, 0.0, -1.5, 0.0])

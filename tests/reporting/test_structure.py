@@ -9,7 +9,7 @@ import pytest
 from hiddenbits import open_table, report
 
 pytest.importorskip("jinja2", reason="the report extra is not installed")
-from hiddenbits.reporting.elements import KEYS
+from hiddenbits.reporting.text import KEYS
 from tests.reporting.conftest import COLUMNS, quick, survey, without_date
 from tests.reporting.reading import Page
 
@@ -199,7 +199,7 @@ def test_rows_are_named_by_their_ids_and_no_other_column_is_shown():
 
 def test_the_lines_on_the_page_make_the_rows_and_columns_that_the_models_used(monkeypatch):
     from hiddenbits.reporting import sample
-    from hiddenbits.reporting.methods import code
+    from hiddenbits.reporting.about import code
     from hiddenbits.reporting.origin import of_python
 
     rng = np.random.default_rng(3)
@@ -211,7 +211,7 @@ def test_the_lines_on_the_page_make_the_rows_and_columns_that_the_models_used(mo
     for most_rows, most_columns in ((1000, 1000), (50, 1000), (50, 5)):
         monkeypatch.setattr(sample, "MOST_ROWS", most_rows)
         monkeypatch.setattr(sample, "MOST_COLUMNS", most_columns)
-        monkeypatch.setattr("hiddenbits.reporting.methods.MOST_COLUMNS", most_columns)
+        monkeypatch.setattr("hiddenbits.reporting.about.MOST_COLUMNS", most_columns)
         drawn = sample.drawn(open_table(X), {}, 0, np.array(list(map(str, labels))))
         n_answers = len(drawn.answers)
         assert n_answers == (1 if most_columns == 1000 else 0)

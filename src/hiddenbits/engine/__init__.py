@@ -9,10 +9,9 @@ from hiddenbits.engine.checkpoint import (
 )
 from hiddenbits.engine.context import Engine, Piece, current, map_pieces, run_on
 from hiddenbits.engine.environment import EnvironmentChangedWarning
-from hiddenbits.engine.executors.base import Executor
 from hiddenbits.engine.executors.dask_cluster import Cluster
 from hiddenbits.engine.executors.dask_worker import ClusterError
-from hiddenbits.engine.executors.local import Local, one_blas_thread
+from hiddenbits.engine.executors.local import Executor, Local, one_blas_thread
 from hiddenbits.engine.loops.closed_form import fit_closed_form
 from hiddenbits.engine.loops.em import fit_em
 from hiddenbits.engine.loops.gradient import fit_gradient

@@ -14,9 +14,8 @@ from typing import Any, TypeVar
 from hiddenbits.array_types import Floats
 from hiddenbits.data import Block, Table
 from hiddenbits.data.coding.coded_columns import Coding
-from hiddenbits.engine.executors.base import Executor
 from hiddenbits.engine.executors.dask_cluster import STALL_TIMEOUT, Cluster
-from hiddenbits.engine.executors.local import Local, one_blas_thread
+from hiddenbits.engine.executors.local import Executor, Local, one_blas_thread
 from hiddenbits.engine.executors.progress import OnRows, ProgressExecutor, without_progress
 from hiddenbits.store import check_target
 

@@ -8,10 +8,9 @@ from typing import ClassVar, NoReturn
 from sklearn.utils._param_validation import Interval
 
 from hiddenbits.array_types import Floats, Randomness
-from hiddenbits.families._base.column_types import COLUMN_TYPES, ColumnTypes, column_sizes, level_names
 from hiddenbits.families._base.criteria import CriteriaMixin
 from hiddenbits.families._base.estimator import BitsEstimator
-from hiddenbits.families._base.parameters import ClosedForm
+from hiddenbits.families._base.parameters import COLUMN_TYPES, ClosedForm, ColumnTypes, column_sizes, level_names
 from hiddenbits.families._base.showing import SummaryTable
 from hiddenbits.families.nodes.classes import Classes
 from hiddenbits.families.nodes.params import NodeCounts, NodeParams

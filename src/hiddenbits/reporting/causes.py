@@ -8,12 +8,10 @@ from markupsafe import Markup
 from hiddenbits.array_types import Floats
 from hiddenbits.reporting.comparison import label
 from hiddenbits.reporting.context import Context
-from hiddenbits.reporting.elements import Figure, Grid, Section, cautions
 from hiddenbits.reporting.findings.effects import least_rows
-from hiddenbits.reporting.findings.kinds import UNIT
-from hiddenbits.reporting.findings.units import Units, unit_order, units_of
+from hiddenbits.reporting.findings.kinds import UNIT, Units, unit_order, units_of
 from hiddenbits.reporting.svg import WIDE, Drawing, room
-from hiddenbits.reporting.text import count, name, percent, plain, sentence
+from hiddenbits.reporting.text import Figure, Grid, Section, cautions, count, name, percent, plain, sentence
 
 MOST, EACH = 10, 6  # units that are drawn, and columns of each
 DOES = {"cause": "switch on", "influence": "change"}

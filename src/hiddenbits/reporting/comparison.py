@@ -9,9 +9,8 @@ from markupsafe import Markup
 from hiddenbits import evaluate
 from hiddenbits.evaluate import Comparison
 from hiddenbits.reporting.context import Context
-from hiddenbits.reporting.elements import Figure, Grid, Part, Section, Text
 from hiddenbits.reporting.svg import WIDE, Drawing, room, ticks
-from hiddenbits.reporting.text import count, names, sentence, times
+from hiddenbits.reporting.text import Figure, Grid, Part, Section, Text, count, names, sentence, times
 from hiddenbits.shown import with_error
 
 FAMILIES = evaluate.known_families()

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.special import logsumexp
 from sklearn.base import BaseEstimator
 
+from hiddenbits import CopiedRowsWarning, evaluate
 from hiddenbits.array_types import Floats
 from hiddenbits.evaluate import Comparison
-from hiddenbits.reporting.common_kinds import CommonKinds
-from hiddenbits.reporting.model_choice import compared, fitted, made
 from hiddenbits.reporting.sample import Sample
 
 CAUSES = ("CombinationMachine", "NoisyOrNetwork")
@@ -110,3 +111,63 @@ class Fits:
     def probabilities(self) -> Floats:
         """P(bit = 1 | the rest of its row) of every cell, by the chosen model."""
         return np.asarray(self.best.model.bit_probabilities(self.sample.cells), np.float64)
+
+
+# A mixture without its smallest classes, under which odd rows are odd.
+#
+# A mixture may spend a class on one or two odd rows, which are then likely: the class vouches for its own rows. So
+# rows are scored under the classes that hold at least 5 rows: P(x) = Sum_k w_k Prod_j p_kj^x_j (1 - p_kj)^(1 - x_j)
+# over the observed bits, with weights w that add up to 1 again.
+
+LEAST = 5  # rows of a class
+
+
+class CommonKinds:
+    """The classes of a fitted mixture that hold at least 5 of the rows it was fitted to."""
+
+    def __init__(self, model: Any, n_rows: int) -> None:
+        weights = np.asarray(model.weights_, np.float64)
+        kept = weights * n_rows >= min(LEAST, weights.max() * n_rows)
+        self.weights = weights[kept] / weights[kept].sum()
+        self.shares = np.clip(np.asarray(model.probabilities_, np.float64)[kept], 1e-12, 1.0 - 1e-12)
+
+    def score_samples(self, cells: Floats) -> Floats:
+        """Return the log-likelihood of the observed cells of each row."""
+        zeros = np.where(np.isnan(cells), 0.0, 1.0 - np.nan_to_num(cells))
+        logs = np.nan_to_num(cells) @ np.log(self.shares).T + zeros @ np.log1p(-self.shares).T
+        return np.asarray(logsumexp(logs + np.log(self.weights), axis=1))
+
+    def sample(self, n_samples: int, *, random_state: int) -> Floats:
+        """Return rows drawn from these classes."""
+        rng = np.random.default_rng([random_state, 6])
+        kinds = rng.choice(len(self.weights), n_samples, p=self.weights)
+        return np.asarray(rng.random((n_samples, self.shares.shape[1])) < self.shares[kinds], np.float64)
+
+
+# Which model fits: `evaluate.compare` on the sampled rows, and the models it chose.
+
+MODELS: list[str] | None = None  # the models to compare; None: the default of `compare`
+
+
+def made(model: str, size: str, seed: int) -> Any:
+    """Return an unfitted model of a size, with the settings of the comparison."""
+    estimator = evaluate.known_families()[model].estimator(seed)
+    return estimator.set_params(n_components=int(size)) if size else estimator
+
+
+def fitted(estimator: BaseEstimator, cells: Any) -> tuple[Any, str]:
+    """Fit, and return the model with a note in place of its warnings."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        estimator.fit(cells)
+    return estimator, "" if estimator.converged_ else "stopped before it had converged"
+
+
+def compared(sample: Sample, tell: Callable[[str, int, int], None]) -> tuple[Comparison, list[str]]:
+    """Return the comparison and its warnings; notes about single fits are in their entries."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        found = evaluate.compare(
+            sample.cells, MODELS, measures=(), seed=sample.seed, groups=sample.groups, progress=tell
+        )
+    return found, [str(one.message) for one in said if issubclass(one.category, CopiedRowsWarning)]

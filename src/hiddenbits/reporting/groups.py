@@ -9,12 +9,11 @@ from markupsafe import Markup
 
 from hiddenbits.array_types import Floats
 from hiddenbits.reporting.context import Context
-from hiddenbits.reporting.elements import Figure, Grid, Part, Section
-from hiddenbits.reporting.findings.described import described
 from hiddenbits.reporting.findings.effects import least_rows
+from hiddenbits.reporting.findings.finding import described
 from hiddenbits.reporting.findings.groups import SCALES, UNIT, group_codes, labels_of, means_by_group
 from hiddenbits.reporting.svg import WIDE, Drawing, room, ticks
-from hiddenbits.reporting.text import count, name, percent, plain, sentence
+from hiddenbits.reporting.text import Figure, Grid, Part, Section, count, name, percent, plain, sentence
 
 GROUPS, PANELS = 16, 3  # groups and units that are drawn
 

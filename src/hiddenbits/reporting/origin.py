@@ -108,7 +108,7 @@ class Origin:
 
 def estimator_line(model: str, size: str, seed: int) -> str:
     """Return the line of Python that makes a model, with the settings of the comparison."""
-    from hiddenbits.reporting.model_choice import made
+    from hiddenbits.reporting.fits import made
 
     return "hiddenbits." + " ".join(repr(made(model, size, seed)).split())
 

@@ -11,11 +11,10 @@ from scipy.stats import norm
 from hiddenbits import diagnostics
 from hiddenbits.reporting.comparison import label
 from hiddenbits.reporting.context import Context
-from hiddenbits.reporting.elements import Figure, Grid, Section
 from hiddenbits.reporting.findings.effects import least_rows
 from hiddenbits.reporting.findings.misfit import BY_CHANCE
 from hiddenbits.reporting.svg import WIDE, Drawing, room, ticks
-from hiddenbits.reporting.text import count, name, percent, plain, sentence
+from hiddenbits.reporting.text import Figure, Grid, Section, count, name, percent, plain, sentence
 
 SHOWN = 12
 

@@ -13,8 +13,8 @@ from markupsafe import Markup, escape
 
 from hiddenbits.quoting import json_escaped, printable
 from hiddenbits.reporting.context import Context
-from hiddenbits.reporting.elements import Section
 from hiddenbits.reporting.findings import Findings
+from hiddenbits.reporting.text import Section
 
 
 def page(title: str, date: str, found: Findings, sections: Sequence[Section], context: Context) -> str:

@@ -11,18 +11,16 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from hiddenbits.array_types import Bytes, Floats
-from hiddenbits.reporting.arrows import WIDTH, Square, arrows, regions
 from hiddenbits.reporting.comparison import label, sized
 from hiddenbits.reporting.context import Context
-from hiddenbits.reporting.elements import Grid, Map, Section
-from hiddenbits.reporting.findings.described import described
 from hiddenbits.reporting.findings.directions import END, end_shares
+from hiddenbits.reporting.findings.finding import described
 from hiddenbits.reporting.findings.groups import SCALES
-from hiddenbits.reporting.findings.units import unit_order
+from hiddenbits.reporting.findings.kinds import unit_order
 from hiddenbits.reporting.fits import Fit
 from hiddenbits.reporting.sample import Sample
-from hiddenbits.reporting.svg import Drawing
-from hiddenbits.reporting.text import count, name, names, plain, points, sentence
+from hiddenbits.reporting.svg import WIDTH, Drawing, Square, arrows, regions
+from hiddenbits.reporting.text import Grid, Map, Section, count, name, names, plain, points, sentence
 
 MOST_POINTS = 3_000
 MOST_ONES = 500_000  # ones and blanks stored with the dots: more would make the file large

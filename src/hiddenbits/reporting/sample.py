@@ -13,9 +13,7 @@ from numpy.typing import NDArray
 
 from hiddenbits import Piece, Table, evaluate, exclusive_groups, map_pieces
 from hiddenbits.array_types import AnyArray, Bytes, Floats
-from hiddenbits.reporting.links import associations
-from hiddenbits.reporting.text import sentence
-from hiddenbits.reporting.values import Values
+from hiddenbits.reporting.text import plain, quoted, sentence, told_apart
 
 MOST_ROWS, MOST_COLUMNS, MOST_CELLS = 20_000, 1_000, 400_000
 FEWEST_ROWS, FEWEST_COLUMNS = 12, 2  # with fewer, no model is fitted
@@ -174,3 +172,160 @@ class _Taken:
         cells = x.to_dense()[here][:, self.columns].astype(np.uint8)
         seen = observed.to_dense()[here][:, self.columns]
         return np.where(seen != 0, cells, np.uint8(2))
+
+
+# What the table itself shows of two columns: whether they go together, and whether blanks of one follow the other.
+
+BLANKS, SHIFT = 4.0, 0.05  # standard errors, and share of ones, by which blanks follow another column
+
+
+def associations(cells: Floats) -> Floats:
+    """Return phi sqrt(n - 1) of each pair of columns, a normal deviate if they are independent; (columns, columns).
+
+    Each pair rests on the n rows that have both; 0 where one of them does not vary there, and on the diagonal.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> cells = np.array([[0, 0, np.nan], [1, 1, 0], [1, 1, 1], [0, 0, 1], [1, 1, 0]])
+    >>> associations(cells).round(2)
+    array([[ 0.,  2., -1.],
+           [ 2.,  0., -1.],
+           [-1., -1.,  0.]])
+    """
+    ones, seen = np.nan_to_num(cells), (~np.isnan(cells)).astype(np.float64)
+    both, n, first = ones.T @ ones, seen.T @ seen, ones.T @ seen
+    second = first.T
+    spread = first * (n - first) * second * (n - second)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = (n * both - first * second) * np.sqrt((n - 1.0) / spread)
+    z[~(spread > 0.0)] = 0.0
+    np.fill_diagonal(z, 0.0)
+    return np.asarray(z)
+
+
+def blanks_follow(cells: Floats) -> AnyArray:
+    """Return for each pair of columns whether blanks of one depend on the other's value.
+
+    Then the rows that have both are no fair sample, and how often both are 1 among them says little of the table.
+    """
+    ones, seen = np.nan_to_num(cells), (~np.isnan(cells)).astype(np.float64)
+    here = ones.T @ seen, seen.T @ seen  # ones of the first, and its cells, where the second is recorded
+    there = ones.sum(axis=0)[:, None] - here[0], seen.sum(axis=0)[:, None] - here[1]
+    p, q = ((x + 0.5) / (n + 1.0) for x, n in (here, there))
+    error = np.sqrt(p * (1.0 - p) / (here[1] + 1.0) + q * (1.0 - q) / (there[1] + 1.0))
+    found = (np.abs(p - q) > np.maximum(BLANKS * error, SHIFT)) & (there[1] > 0.0)
+    return np.asarray(found | found.T)
+
+
+def supported(columns: Sequence[int], signs: Floats, links: Floats, least: float) -> list[int]:
+    """Return the columns whose signs the pairs of the table support, in the same order.
+
+    A model may put columns side by side that have nothing to do with each other, or oppose columns that go together.
+    Columns are taken in their order. One stays if it does not contradict those that stay: its strongest association
+    with them, if it is at least `least`, has the sign that the model gives the pair. And it has to be linked, by an
+    association of that sign and size, to more than half of those on its own side, or as the first of its side to that
+    of all columns with which it is associated most strongly.
+    """
+    places = np.asarray(columns, np.int64)
+    sign = signs[places]
+    agree = links[np.ix_(places, places)] * np.outer(sign, sign)
+    kept: list[int] = []
+    for j in range(len(places)):
+        own = [k for k in kept if sign[k] == sign[j]]
+        strongest = agree[j, np.argmax(np.abs(agree[j]))]
+        linked = 2 * (agree[j, own] >= least).sum() > len(own) if own else strongest >= least
+        if linked and (not kept or agree[j, max(kept, key=lambda k: abs(agree[j, k]))] > -least):
+            kept.append(j)
+    return [int(places[j]) for j in kept] if len(kept) > 1 else []
+
+
+# What a 1 is called in a report: 1 or yes where it is that, otherwise the value of the table that it stands for.
+
+COUNTED = "counted as yes"
+
+
+@dataclass(frozen=True)
+class Values:
+    """The columns of a table, or some of them, and what 1 and 0 stand for in each.
+
+    `bare` are the names of the columns as shown, `names` the same with the value that is 1 where that is not yes
+    ("sex = female"); `meanings` are those of the table's coding, None for a table of 0 and 1. `one` and `ones` are what
+    a sentence about all columns calls a 1: "1" and "ones", but where some columns have codes such as 1 and 2, of which
+    the 1 is none, "2" and "cells that are 2", or "counted as yes" and "cells counted as yes" where columns differ.
+    """
+
+    bare: list[str]
+    names: list[str]
+    meanings: tuple[Any, ...] | None = None
+    one: str = "1"
+    ones: str = "ones"
+
+    @classmethod
+    def of(cls, columns: Sequence[str], coding: Any) -> Values:
+        """Return what the columns of a table with this coding are called."""
+        if coding is None or not coding.sentence():
+            return cls(told_apart(columns), told_apart(columns))
+        meanings = coding.meanings
+        names = told_apart(columns, [meaning.tail for meaning in meanings])
+        one, ones = "1", "ones"
+        if any(meaning.form == "codes" for meaning in meanings):
+            values = {meaning.one for meaning in meanings}
+            value = values.pop() if len(values) == 1 else ""
+            one, ones = (value, f"cells that are {value}") if value else (COUNTED, f"cells {COUNTED}")
+        return cls(told_apart(columns), names, meanings, one, ones)
+
+    def taken(self, columns: Sequence[int]) -> Values:
+        """Return those of some columns."""
+        meanings = None if self.meanings is None else tuple(self.meanings[j] for j in columns)
+        return Values([self.bare[j] for j in columns], [self.names[j] for j in columns], meanings, self.one, self.ones)
+
+    @property
+    def all_yes(self) -> bool:
+        """Whether every 1 is a 1 of the table, or a word for yes."""
+        return self.meanings is None or all(meaning.is_yes for meaning in self.meanings)
+
+    @property
+    def probability(self) -> str:
+        """The probability of a 1 in words."""
+        return "probability" if self.one == COUNTED else f"probability of {self.one}"
+
+    def cell(self, column: int, bit: float) -> str:
+        """Return a cell as the table has it: 1, “female”, 2, > 40."""
+        if self.meanings is None or self.meanings[column].form in ("bit", "level"):
+            return f"{bit:.0f}"
+        meaning = self.meanings[column]
+        text = meaning.one if bit else meaning.zero
+        return text if meaning.form in ("codes", "above") else quoted(text)
+
+    def labels(self, column: int) -> tuple[str, str]:
+        """Return 0 and 1 as the values of the table: male and female, 1 and 2; 0 and 1 where they are that."""
+        if self.meanings is None or self.meanings[column].form in ("bit", "level"):
+            return "0", "1"
+        meaning = self.meanings[column]
+        return plain(meaning.zero), plain(meaning.one)
+
+    def is_one(self, column: int) -> str:
+        """Say that a column is 1: “milk” is 1, “sex” is “female”."""
+        return f"{quoted(self.bare[column])} is {self.cell(column, 1.0)}"
+
+    def both_one(self, first: int, second: int) -> str:
+        """Say that two columns are 1: “milk” and “tea” are both 1, “milk” is 1 and “sex” is “female”."""
+        if self.cell(first, 1.0) == self.cell(second, 1.0):
+            return f"{quoted(self.bare[first])} and {quoted(self.bare[second])} are both {self.cell(first, 1.0)}"
+        return f"{self.is_one(first)} and {self.is_one(second)}"
+
+    def has(self, column: int, bit: float) -> tuple[str, str]:
+        """Return a verb and a name that say what a row has: has “milk”, lacks “milk”, has “sex = male”."""
+        meaning = None if self.meanings is None else self.meanings[column]
+        if meaning is None or not meaning.tail:
+            return ("has" if bit else "lacks"), self.names[column]
+        if bit:
+            return "has", self.names[column]
+        tail = f" {meaning.zero}" if meaning.form == "above" else f" = {meaning.zero}"
+        return "has", f"{self.bare[column]}{tail}"
+
+    @property
+    def share(self) -> str:
+        """A share of ones in words."""
+        return f"share of {self.ones}"

@@ -6,24 +6,21 @@ from collections.abc import Callable
 
 import numpy as np
 
-from hiddenbits.reporting.about import about
-from hiddenbits.reporting.anomalies import doubtful_cells, odd_rows
-from hiddenbits.reporting.blanks import blanks
+from hiddenbits.reporting.about import about, methods
+from hiddenbits.reporting.anomalies import blanks, doubtful_cells, odd_rows
 from hiddenbits.reporting.causes import causes
 from hiddenbits.reporting.comparison import comparison
 from hiddenbits.reporting.context import Context
-from hiddenbits.reporting.elements import KEYS, Section
 from hiddenbits.reporting.findings import Findings, find
-from hiddenbits.reporting.findings.described import described
+from hiddenbits.reporting.findings.finding import described
 from hiddenbits.reporting.findings.groups import SCALES
 from hiddenbits.reporting.findings.misfit import suspects
 from hiddenbits.reporting.fits import CAUSES
 from hiddenbits.reporting.groups import groups
-from hiddenbits.reporting.items import items
-from hiddenbits.reporting.methods import methods
 from hiddenbits.reporting.pairs import pairs
-from hiddenbits.reporting.profiles import classes
+from hiddenbits.reporting.profiles import classes, items
 from hiddenbits.reporting.row_map import chart
+from hiddenbits.reporting.text import KEYS, Section
 
 Step = Callable[[str, float], None]  # the words, and the share of the work that is done
 

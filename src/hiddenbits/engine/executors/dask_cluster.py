@@ -32,7 +32,6 @@ from uuid import uuid4
 from hiddenbits.data import Block, Grid
 from hiddenbits.engine.environment import EnvironmentChangedWarning, differences, environment
 from hiddenbits.engine.executors import dask_scheduler
-from hiddenbits.engine.executors.base import S, T, U
 from hiddenbits.engine.executors.dask_worker import (
     ClusterError,
     Loader,
@@ -44,6 +43,7 @@ from hiddenbits.engine.executors.dask_worker import (
     nothing,
     walk,
 )
+from hiddenbits.engine.executors.local import S, T, U
 from hiddenbits.engine.row_memory import RowMemory, WorkerRowMemory, forget
 from hiddenbits.quoting import printable, told
 

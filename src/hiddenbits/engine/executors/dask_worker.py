@@ -14,8 +14,7 @@ from typing import Any, Generic
 from hiddenbits.data import Block, Grid, Part, TableError
 from hiddenbits.data.kernels import by_size
 from hiddenbits.engine.environment import environment
-from hiddenbits.engine.executors.base import S, T
-from hiddenbits.engine.executors.local import one_blas_thread
+from hiddenbits.engine.executors.local import S, T, one_blas_thread
 from hiddenbits.engine.tree_sum import Node, TreeSum
 from hiddenbits.quoting import told
 

@@ -7,8 +7,7 @@ from functools import partial
 from threading import local
 
 from hiddenbits.data import Block, Grid
-from hiddenbits.engine.executors.base import Executor, S, T, U
-from hiddenbits.engine.executors.local import Local
+from hiddenbits.engine.executors.local import Executor, Local, S, T, U
 from hiddenbits.engine.row_memory import RowMemory
 
 OnRows = Callable[[int], None]

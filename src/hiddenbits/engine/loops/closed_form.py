@@ -9,7 +9,7 @@ import numpy as np
 
 from hiddenbits.data import Grid
 from hiddenbits.engine.block_statistics import block_statistics
-from hiddenbits.engine.executors.base import Executor
+from hiddenbits.engine.executors.local import Executor
 from hiddenbits.engine.loops.fit_context import FitContext
 from hiddenbits.engine.loops.restarts import all_restarts, finish, started
 from hiddenbits.engine.outcome import Outcome, StopReason

@@ -12,8 +12,7 @@ from hiddenbits.data import Block, Grid
 from hiddenbits.data.declared import Additive
 from hiddenbits.data.row_sampling import RowSampler
 from hiddenbits.data.summary import Summary
-from hiddenbits.engine.executors.base import Executor
-from hiddenbits.engine.executors.local import Local
+from hiddenbits.engine.executors.local import Executor, Local
 from hiddenbits.engine.executors.progress import without_progress
 from hiddenbits.engine.outcome import StopReason
 from hiddenbits.engine.state import CheckpointStore, Position, Settings, Watch

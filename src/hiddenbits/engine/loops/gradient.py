@@ -21,7 +21,7 @@ from scipy.optimize import OptimizeResult, minimize
 from hiddenbits.array_types import Floats
 from hiddenbits.data import Block, Grid, Table
 from hiddenbits.engine.block_statistics import block_statistics
-from hiddenbits.engine.executors.base import Executor
+from hiddenbits.engine.executors.local import Executor
 from hiddenbits.engine.executors.progress import without_progress
 from hiddenbits.engine.loops.fit_context import FitContext
 from hiddenbits.engine.loops.restarts import all_restarts, finish, started

@@ -10,7 +10,7 @@ from hiddenbits.data import Grid
 from hiddenbits.data.row_sampling import RowSampler, SomeRows, rate_for
 from hiddenbits.data.subset import take_rows
 from hiddenbits.engine.block_statistics import block_statistics
-from hiddenbits.engine.executors.base import Executor
+from hiddenbits.engine.executors.local import Executor
 from hiddenbits.engine.state import Running
 from hiddenbits.model_api import Key, Model, OnlineForm, P, S
 

@@ -9,8 +9,7 @@ import numpy as np
 
 from hiddenbits.data import Grid
 from hiddenbits.data.summary import Summary, summarise
-from hiddenbits.engine.executors.base import Executor
-from hiddenbits.engine.executors.local import one_blas_thread
+from hiddenbits.engine.executors.local import Executor, one_blas_thread
 from hiddenbits.engine.loops.fit_context import LOG, FitContext, RestartLoop
 from hiddenbits.engine.loops.online_em import FORGETTING, online_pass
 from hiddenbits.engine.loops.subsample_start import MORE, SubsampleStart, best_short_run

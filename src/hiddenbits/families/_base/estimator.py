@@ -36,7 +36,6 @@ from hiddenbits.engine import (
     one_blas_thread,
 )
 from hiddenbits.families._base.callbacks import CallbackSupportMixin, watching, with_callbacks
-from hiddenbits.families._base.column_types import column_sizes
 from hiddenbits.families._base.file_verbs import FileVerbs
 from hiddenbits.families._base.inputs import (
     TakesTables,
@@ -46,8 +45,8 @@ from hiddenbits.families._base.inputs import (
     warn_of_small_weights,
 )
 from hiddenbits.families._base.outputs import drawn_values, in_own_values, like
-from hiddenbits.families._base.partial_fit import OnlineVerbs
-from hiddenbits.families._base.refit import RefitVerb
+from hiddenbits.families._base.parameters import column_sizes
+from hiddenbits.families._base.partial_fit import OnlineVerbs, RefitVerb
 from hiddenbits.families._base.showing import ShowsItself
 from hiddenbits.families._base.sizes import (
     HiddenParts,

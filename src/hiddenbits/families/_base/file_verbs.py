@@ -15,8 +15,8 @@ from hiddenbits.data.coding.coded_columns import ReadColumns
 from hiddenbits.data.locations.places import is_url
 from hiddenbits.data.named.parquet.files import pyarrow
 from hiddenbits.engine import Piece, map_pieces
-from hiddenbits.families._base.column_types import level_names
 from hiddenbits.families._base.inputs import as_table
+from hiddenbits.families._base.parameters import level_names
 from hiddenbits.quoting import printable
 from hiddenbits.store import whole_file, whole_folder, writing
 

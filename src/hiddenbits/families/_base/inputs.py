@@ -17,7 +17,7 @@ from hiddenbits.data.coding.choices import Choices
 from hiddenbits.data.columns.gather import opened_frame
 from hiddenbits.data.openers import find_opener
 from hiddenbits.data.request import Request
-from hiddenbits.families._base.column_types import column_sizes
+from hiddenbits.families._base.parameters import column_sizes
 from hiddenbits.model_api import Key
 from hiddenbits.quoting import discreet, printable, quoted
 

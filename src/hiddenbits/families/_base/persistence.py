@@ -12,7 +12,7 @@ from hiddenbits.data.coding.coded_columns import Coding
 from hiddenbits.data.declared import plain, prefixed, unprefixed
 from hiddenbits.engine import Restart, Running, StopReason, online_form
 from hiddenbits.families import registry
-from hiddenbits.families._base.column_types import column_sizes
+from hiddenbits.families._base.parameters import column_sizes
 from hiddenbits.families.registry import ESTIMATORS, name_of, unfitted
 from hiddenbits.model_api import Averages
 from hiddenbits.store import StoreError, read, write

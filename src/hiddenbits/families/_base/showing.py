@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data.coding.coded_columns import Coding
 from hiddenbits.engine import StopReason
-from hiddenbits.families._base.column_types import bit_labels, column_sizes
+from hiddenbits.families._base.parameters import bit_labels, column_sizes
 from hiddenbits.maths.numerics import bic
 from hiddenbits.quoting import name_of
 from hiddenbits.shown import as_frame, as_html, html, plain

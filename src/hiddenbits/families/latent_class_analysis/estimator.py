@@ -17,11 +17,10 @@ from hiddenbits.array_types import Floats, Randomness
 from hiddenbits.data import Block, observed_cells
 from hiddenbits.engine import Key, Position, Settings, StopReason, current, one_blas_thread
 from hiddenbits.engine.block_statistics import block_statistics
-from hiddenbits.families._base.column_types import COLUMN_TYPES, ColumnTypes, column_sizes, level_names
 from hiddenbits.families._base.criteria import CriteriaMixin
 from hiddenbits.families._base.information import InformationVerbs
 from hiddenbits.families._base.inputs import as_table
-from hiddenbits.families._base.parameters import COMMON, N_INIT
+from hiddenbits.families._base.parameters import COLUMN_TYPES, COMMON, N_INIT, ColumnTypes, column_sizes, level_names
 from hiddenbits.families._base.predictions import PredictsClasses
 from hiddenbits.families._base.showing import SummaryTable
 from hiddenbits.families._base.sizes import HiddenParts

@@ -14,7 +14,7 @@ from hiddenbits.reporting.findings.directions import between_ends
 from hiddenbits.reporting.findings.drawings import bars, dots
 from hiddenbits.reporting.findings.effects import ERRORS, least_rows
 from hiddenbits.reporting.findings.finding import Finding, Number
-from hiddenbits.reporting.findings.units import unit_order
+from hiddenbits.reporting.findings.kinds import unit_order
 from hiddenbits.reporting.findings.words import joined, of_rows, word
 from hiddenbits.reporting.fits import Fit
 from hiddenbits.reporting.text import percent, plain, quoted

@@ -9,8 +9,7 @@ import numpy as np
 from hiddenbits.reporting.context import Context
 from hiddenbits.reporting.findings.effects import Contrast, chance_edge
 from hiddenbits.reporting.findings.finding import Number
-from hiddenbits.reporting.links import supported
-from hiddenbits.reporting.sample import Sample
+from hiddenbits.reporting.sample import Sample, supported
 from hiddenbits.reporting.text import count, percent, quoted
 
 NAMED = 3  # columns in a sentence, on each side
