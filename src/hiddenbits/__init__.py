@@ -39,7 +39,7 @@ _HOMES = {
     "ClusterError": "hiddenbits.engine",
     "CopiedRowsWarning": "hiddenbits.evaluate.copies",
     "DegeneratePairsWarning": "hiddenbits.families.tetrachoric",
-    "DuplicateItemsWarning": "hiddenbits.data.items.items",
+    "DuplicateItemsWarning": "hiddenbits.data.items.gather",
     "EnvironmentChangedWarning": "hiddenbits.engine",
     "FoundDialectWarning": "hiddenbits.data.errors",
     "NoZerosWarning": "hiddenbits.engine",
@@ -93,7 +93,7 @@ if TYPE_CHECKING:
     from hiddenbits.data.errors import FoundDialectWarning as FoundDialectWarning
     from hiddenbits.data.errors import SpilledTableWarning as SpilledTableWarning
     from hiddenbits.data.exclusive_groups import exclusive_groups as exclusive_groups
-    from hiddenbits.data.items.items import DuplicateItemsWarning as DuplicateItemsWarning
+    from hiddenbits.data.items.gather import DuplicateItemsWarning as DuplicateItemsWarning
     from hiddenbits.data.look import look_at_columns as look_at_columns
     from hiddenbits.data.masking import hide_cells as hide_cells
     from hiddenbits.data.subset import take_rows as take_rows

@@ -255,7 +255,7 @@ OPENERS: tuple[Memory | Format, ...] = (
     Format("feather", (".feather", ".arrow", ".ipc"), "named.arrow_files:open_feather"),
     Format("h5ad", (".h5ad",), "arrays.h5ad:open_h5ad", remote=False, choices=False),
     Format("zarr", (".zarr",), "arrays.zarr_tables:open_zarr", choices=False),
-    Format("baskets", (".dat", ".txt", ".basket"), "named.baskets:open_baskets", gzipped=True, choices=False),
+    Format("baskets", (".dat", ".txt", ".basket"), "items.baskets:open_baskets", gzipped=True, choices=False),
     # before frames: a dask DataFrame would pass for a lazy one, and be collected
     Memory("a dask array or DataFrame", lambda X, _: _comes_from(X, "dask"), "arrays.dask_tables:open_dask"),
     # before arrays in memory: what it holds may be any of these, or in a file
@@ -277,8 +277,8 @@ OPENERS: tuple[Memory | Format, ...] = (
     # before lists of rows, which have cells and not items
     Memory(
         "a list of transactions",
-        lambda X, _: (_has_rows(X, Set) or _has_words(X)) and _load("items.objects:is_transactions")(X),
-        "items.objects:open_transactions",
+        lambda X, _: (_has_rows(X, Set) or _has_words(X)) and _load("items.transactions:is_transactions")(X),
+        "items.transactions:open_transactions",
     ),
     # before all arrays: what they hold are bytes, not cells
     Memory("an array of packed bits", lambda _, request: request.packed, "arrays.dense:open_packed"),

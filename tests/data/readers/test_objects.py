@@ -1,11 +1,11 @@
-"""Plain Python objects as tables: dicts of columns, records, transactions."""
+"""Plain Python objects as tables: dicts of columns and records; a fit to them, and to transactions."""
 
 import warnings
 
 import numpy as np
 import pytest
 
-from hiddenbits import DuplicateItemsWarning, LatentClassAnalysis, TableError, open_table
+from hiddenbits import LatentClassAnalysis, TableError, open_table
 
 pytestmark = pytest.mark.core
 CELLS = np.array([[1, 0], [0, 1], [np.nan, 1]])
@@ -46,41 +46,6 @@ def test_columns_that_are_refused():
     for nothing in ({}, {"a": 1}, {"a": "01"}, {"a": {"b": 1}}):
         with pytest.raises(TableError, match=r"Expected a table with rows and columns.*a dict of columns"):
             open_table(nothing)
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        [{"tea", "jam"}, {"tea"}, set(), {"rye", "jam"}],
-        [["tea", "jam"], ["tea"], [], ["rye", "jam"]],
-        (("jam", "tea"), ("tea",), (), ("jam", "rye")),
-        [frozenset({"tea", "jam"}), {"tea"}, set(), {"rye", "jam"}],
-    ],
-)
-def test_transactions(data):
-    table = open_table(data)
-    assert table.names == ("jam", "rye", "tea")
-    np.testing.assert_array_equal(table.to_float(), [[1, 0, 1], [0, 0, 1], [0, 0, 0], [1, 1, 0]])
-    np.testing.assert_array_equal(open_table(data, blank="missing").to_float()[1], [np.nan, np.nan, 1])
-
-
-def test_numbers_of_items_are_in_their_order():
-    table = open_table([{10, 2}, {3}])
-    assert table.names == ("2", "3", "10")
-    np.testing.assert_array_equal(table.to_float(), [[1, 0, 1], [0, 1, 0]])
-
-
-def test_transactions_that_are_refused():
-    with pytest.raises(TableError, match=r"may be transactions or a table.*as sets"):
-        open_table([["tea", "jam"], ["jam", "rye"]])
-    with pytest.raises(TableError, match=r"row 1: '?1\.5'? is not the name or number"):
-        open_table([{"a"}, {1.5}])
-    with pytest.raises(TableError, match="All transactions are empty"):
-        open_table([set(), set()])
-    with pytest.raises(TableError, match="threshold= does not apply"):
-        open_table([{"a"}, {"b"}], threshold=1)
-    with pytest.warns(DuplicateItemsWarning, match="1 items occur twice"):
-        open_table([["a", "a"], ["b"], []])
 
 
 def test_objects_in_a_fit():

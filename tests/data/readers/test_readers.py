@@ -20,7 +20,7 @@ from scipy import sparse
 
 from hiddenbits import ColumnsCodedWarning
 from hiddenbits.data import AllOnes, Complement, Dense, MemorySource, Packed, Pattern, TableError, open_table
-from hiddenbits.data.items.items import DuplicateItemsWarning
+from hiddenbits.data.items.gather import DuplicateItemsWarning
 from hiddenbits.data.locations.paths import natural_key
 
 PLAIN = SimpleNamespace(coding_=None)  # stands for a model that was fitted to bits: nothing is guessed
@@ -458,80 +458,6 @@ def test_csv_errors(tmp_path):
         open_table(tmp_path / "z.csv.gz", max_bytes=1_000_000)
 
 
-# Baskets ---------------------------------------------------------------------------------------------------------
-
-
-@core
-@pytest.mark.parametrize("chunk", [1 << 23, 50])
-def test_baskets(tmp_path, chunk, monkeypatch):
-    monkeypatch.setattr("hiddenbits.data.text_files.CHUNK_BYTES", chunk)
-    x = bits(80, 120, density=0.05)
-    x[3] = 0
-    x[-1] = 0
-    x[0, 119] = 1
-    path = write_baskets(tmp_path / "x.dat", x)
-    table = open_table(path)
-    assert_reads(table, x)
-    assert isinstance(table.source.x, Pattern)
-    assert isinstance(table.source.observed, AllOnes)
-    assert_reads(open_table(path, n_columns=130), np.pad(x, ((0, 0), (0, 10))))
-    assert_reads(open_table(path, blank="missing"), np.where(x, 1, np.nan))
-    (tmp_path / "y.txt.gz").write_bytes(gzip.compress(path.read_bytes().replace(b"\n", b"\r\n").rstrip()))
-    y = open_table(tmp_path / "y.txt.gz")  # the last basket was empty, and its line is gone
-    assert_reads(y, x[:-1])
-    (tmp_path / "items").write_text("\n".join(f"item {j}" for j in range(121)) + "\n")
-    both = open_table([path, tmp_path / "y.txt.gz"], items=tmp_path / "items")
-    assert_reads(both, np.pad(np.concatenate([x, x[:-1]]), ((0, 0), (0, 1))))
-    assert both.names[:2] == ("item 0", "item 1")
-
-
-@core
-def test_baskets_in_any_order_and_with_repeats(tmp_path):
-    path = tmp_path / "x.basket"
-    path.write_text("3 1\n\n 2\t0 \n")
-    assert_reads(open_table(path), [[0, 1, 0, 1], [0, 0, 0, 0], [1, 0, 1, 0]])
-    path.write_text("3 1\n2 1 2 2\n1 1\n")
-    with pytest.warns(DuplicateItemsWarning, match=r"x\.basket, line 2: item 2 occurs twice\. There are 3 repeated"):
-        table = open_table(path)
-    assert_reads(table, [[0, 1, 0, 1], [0, 1, 1, 0], [0, 1, 0, 0]])
-
-
-@core
-def test_basket_errors(tmp_path):
-    path = tmp_path / "x.dat"
-
-    def fails(text, message, **options):
-        path.write_bytes(text if isinstance(text, bytes) else text.encode())
-        with pytest.raises(TableError, match=message):
-            open_table(path, **options)
-
-    fails("1 2\n3 -4 5\n", r"x\.dat: line 2: '-4' is not an item number")
-    fails("1 2\n3 1.5\n", r"line 2: '1\.5' is not")
-    fails("1 2\nmilk bread\n", "line 2: 'milk' is not")
-    fails(b"1 2\n\xff\xfe 3\n", "line 2: .* is not an item number")
-    fails("1 2\r3\n", "line 1: ")
-    fails("1 2\n\n99999999999999 1\n", "line 3: '99999999999999' is too large")
-    fails("1 2\n4294967296\n", "line 2: '4294967296' is not below max_columns=10000000")
-    fails("1 2\n10000000\n", "line 2: '10000000' is not below max_columns")
-    fails("1 2\n5\n", "line 2: '5' is beyond the table's 5 columns", n_columns=5)
-    fails("1 2\n5\n", "items= names 2 items, but n_columns=3", items=["a", "b"], n_columns=3)
-    fails("1 2\n5\n", "Two columns are called 'a'", items=["a", "a"])
-    fails("1 2\n5\n", "threshold= does not apply", threshold=1)
-    fails("1\n", "n_columns=0 is not between", n_columns=0)
-    fails("", r"x\.dat: the file is empty")
-    fails("\n\n", r"all baskets are empty.*n_columns=")
-    fails("1\n" * 1000, "more than max_bytes=1500 bytes", max_bytes=1500)
-    fails("\n" * 1000, "more than max_bytes=1500 bytes", max_bytes=1500)  # 1,000 bytes that make 8,000
-    assert open_table(path, n_columns=2).shape == (1000, 2)
-    bomb = tmp_path / "bomb.dat.gz"
-    bomb.write_bytes(gzip.compress(b"\n" * 10_000_000))
-    with pytest.raises(TableError, match="more than max_bytes=1000000 bytes"):
-        open_table(bomb, max_bytes=1_000_000)
-    bomb.write_bytes(bomb.read_bytes()[:-20])
-    with pytest.raises(TableError, match=r"bomb\.dat\.gz: cannot be read \(EOFError"):
-        open_table(bomb)
-
-
 # Parquet ---------------------------------------------------------------------------------------------------------
 
 
@@ -675,76 +601,6 @@ def as_lists(x, names=None):
     return [[int(j) if names is None else names[j] for j in np.flatnonzero(row)] for row in x]
 
 
-@pytest.mark.parametrize("kind", ["int32", "uint16", "int64", "uint64"])
-@pytest.mark.parametrize("large", [False, True])
-def test_parquet_lists_of_numbers(tmp_path, kind, large):
-    pa = pytest.importorskip("pyarrow")
-    x = bits(90, 40, density=0.1)
-    x[5] = 0
-    x[0, 39] = 1
-    list_type = (pa.large_list if large else pa.list_)(pa.type_for_alias(kind))
-    for i in range(2):
-        lists = pa.array(as_lists(x[45 * i : 45 * i + 45]), list_type)
-        write_parquet(tmp_path / f"{i}.parquet", {"basket": lists})
-    table = open_table(tmp_path / "*.parquet")
-    assert_reads(table, x, 60)
-    assert isinstance(table.source.read(0, 3)[0], Pattern)
-    assert_reads(open_table(tmp_path / "*.parquet", n_columns=50), np.pad(x, ((0, 0), (0, 10))))
-    assert_reads(open_table(tmp_path / "*.parquet", blank="missing"), np.where(x, 1, np.nan))
-    write_parquet(tmp_path / "silent.pq", {"i": list(range(45)), "b": lists}, write_statistics=False)
-    assert open_table(tmp_path / "silent.pq", column="b", n_columns=40).shape == (45, 40)
-    assert open_table(tmp_path / "silent.pq", column="b").shape[0] == 45
-
-
-@pytest.mark.parametrize("kind", ["string", "large_string", "dictionary"])
-def test_parquet_lists_of_names(tmp_path, kind):
-    pa = pytest.importorskip("pyarrow")
-    x = bits(90, 12, density=0.3)
-    names = [f"item {j:02}" for j in range(12)]
-    item = pa.dictionary(pa.int32(), pa.string()) if kind == "dictionary" else pa.type_for_alias(kind)
-    path = tmp_path / "x.parquet"
-    write_parquet(path, {"n": list(range(90)), "basket": pa.array(as_lists(x, names), pa.list_(item))})
-    table = open_table(path, column="basket")
-    assert_reads(table, x)
-    assert table.names == tuple(names)
-    assert_reads(pickle.loads(pickle.dumps(table)), x)
-    turned = open_table(path, column="basket", items=[*reversed(names), "more"])
-    assert_reads(turned, np.pad(x[:, ::-1], ((0, 0), (0, 1))))
-    with pytest.raises(TableError, match=r"x\.parquet: row \d+: the item 'item 11' is not in items="):
-        open_table(path, column="basket", items=names[:-1]).to_float()
-
-
-def test_parquet_list_errors(tmp_path):
-    pa = pytest.importorskip("pyarrow")
-    path = tmp_path / "x.parquet"
-
-    def fails(lists, message, **options):
-        write_parquet(path, {"l": lists}, group=2)
-        with pytest.raises(TableError, match=message):
-            open_table(path, **options).to_float()
-
-    fails([[0], [1], [], [2, -3]], r"x\.parquet: row 3: item -3 is negative")
-    fails([[0], [1], [], [2, 3]], "row 3: item 3 is beyond the 3 columns", n_columns=3)
-    fails([[0], [2**40]], "row 1: item 1099511627776 is not below max_columns=10000000")
-    fails(pa.array([[2**63 + 1]], pa.list_(pa.uint64())), "row 0: item 9223372036854775809 is not below")
-    fails([[0], [1], None], "row 2: the list is null.*blank='zero'")
-    fails([[0], [1, None]], "row 1: the list contains a null")
-    fails([[0.5]], "column 'l' holds list<.*double>, not lists of item")
-    fails([[], []], "(all baskets are empty|holds list<.*null>)")
-    fails(pa.array([[], []], pa.list_(pa.int32())), "all baskets are empty.*n_columns=")
-    fails([["a"], ["b"]], "more than max_columns=1 items", max_columns=1)
-    fails([["a"], ["b"]], "2 items found, not n_columns=3.*items=", n_columns=3)
-    fails([[1]], "threshold= does not apply", threshold=1)
-    fails([[1]], "columns= and drop= select columns", columns=["l"])
-    write_parquet(path, {"l": [[0], None, [1]]})
-    assert_reads(open_table(path, blank="zero"), [[1, 0], [0, 0], [0, 1]])
-    write_parquet(path, {"l": [[0], [2, 1, 2], [1, 1]]})
-    table = open_table(path)
-    with pytest.warns(DuplicateItemsWarning, match=r"x\.parquet, row 1: item 2 occurs twice\. There are 2 repeated"):
-        dense = table.to_float()
-    np.testing.assert_array_equal(dense, [[1, 0, 0], [0, 1, 1], [0, 1, 0]])
-
-
 # Damaged files ---------------------------------------------------------------------------------------------------
 
 
@@ -839,14 +695,11 @@ def test_damaged_text_files(tmp_path, kind):
 
 
 @pytest.mark.thin(2)
-@pytest.mark.parametrize("kind", ["uint8", "bool", "nulls", "double", "numbers", "names"])
+@pytest.mark.parametrize("kind", ["uint8", "bool", "nulls", "double"])
 def test_damaged_parquet_files(tmp_path, kind, short):
     path = tmp_path / f"{kind}.parquet"
-    if kind in ("numbers", "names"):
-        write_parquet(path, {"l": as_lists(bits(), None if kind == "numbers" else "abcdefg")})
-    else:
-        values = holes(bits()) if kind in ("nulls", "double") else bits()
-        write_parquet(path, frame(values, "uint8" if kind == "nulls" else kind))
+    values = holes(bits()) if kind in ("nulls", "double") else bits()
+    write_parquet(path, frame(values, "uint8" if kind == "nulls" else kind))
     times = 75 if short else 150
     assert fuzz(path, 3, False, times) > times // 3
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from hiddenbits.data.cell_checks import MAX_BYTES, MAX_COLUMNS, check_distinct
 from hiddenbits.data.errors import TableError
 from hiddenbits.data.file_request import FileRequest, check_shape, naming, reading
+from hiddenbits.data.items.arrow import open_lists, open_pairs
 from hiddenbits.data.locations.places import Place, for_library, open_file
 from hiddenbits.data.named.frames import open_frame
 from hiddenbits.data.named.parquet.files import is_list, pyarrow
-from hiddenbits.data.named.streams import open_batches
 from hiddenbits.data.table import Table
 from hiddenbits.data.text_files import open_text, too_large
 from hiddenbits.quoting import told
@@ -46,12 +46,32 @@ def open_jsonl(
     listed = table.num_columns == 1 and is_list(table.schema.field(0).type)
     if row is item is value is column is items is None and not listed:
         return _open(request, table)
-    if request.choices:
-        raise TableError("Lists and pairs of items have no columns of their own. Remove what was said about columns.")
-    options = {"column": column, "row": row, "item": item, "value": value, "items": items}
-    options |= {"max_columns": max_columns, "max_bytes": max_bytes}
-    with reading(request.files[0]):
-        return open_batches(iter(table.to_batches()), table.schema, request.files[0].name, request, options)
+    if row is item is value is None:
+        if request.choices:
+            raise TableError("Lists of items have no columns of their own. Remove what was said about columns.")
+        column = column or table.column_names[0]
+        if column not in table.column_names:
+            raise TableError(f"{request.files[0]}: there is no column {column!r}.")
+        return open_lists(request, _batches(request, table, [column]), column, items, max_columns, max_bytes)
+    return open_pairs(
+        request,
+        table.column_names,
+        lambda names: _batches(request, table, names),
+        row=row,
+        item=item,
+        value=value,
+        items=items,
+        max_columns=max_columns,
+        max_bytes=max_bytes,
+    )
+
+
+def _batches(request: FileRequest, table: Any, names: list[str]) -> Iterator[tuple[str, int, Any]]:
+    """Yield some columns of a table, batch by batch, with the row at which each begins."""
+    row = 0
+    for batch in table.select(names).to_batches():
+        yield str(request.files[0]), row, batch
+        row += batch.num_rows
 
 
 def open_feather(

@@ -1,22 +1,24 @@
-"""CSV files with a line for each pair of a row and an item: written to Parquet once, and read as such pairs are."""
+"""CSV files with a line for each pair of a row and an item, decoded by pyarrow batch by batch."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-from hiddenbits.data.errors import TableError
 from hiddenbits.data.file_request import FileRequest, reading
+from hiddenbits.data.items.arrow import decoding, open_pairs
 from hiddenbits.data.locations.places import Place
-from hiddenbits.data.named.csv.dialect import Dialect
 from hiddenbits.data.named.csv.rows import Written
 from hiddenbits.data.named.parquet.files import pyarrow
-from hiddenbits.data.named.streams import open_batches
 from hiddenbits.data.table import Table
 from hiddenbits.data.text_files import open_text
-from hiddenbits.quoting import told
 
 BLANKS = ["", "NA", "N/A", "NaN", "nan", "null", "?"]
+WHOLE = r"^(0|-?[1-9][0-9]{0,17})$"  # as Python writes whole numbers: 007 is a name
+
+
+class _WordsError(Exception):
+    """A column that held whole numbers so far holds words, too."""
 
 
 def open_long_lines(
@@ -33,65 +35,76 @@ def open_long_lines(
 
     Keys and items are whole numbers where all of them are written as such, without leading zeros; otherwise text.
     """
-    if row is None or item is None:
-        raise TableError("Give both row=, the column of row keys, and item=, the column of items.")
-    pa = pyarrow()
-    wanted = [row, item, *([] if value is None else [value])]
-    whole = dict.fromkeys((row, item), True)
-    for path in request.files:
-        for batch in _batches(path, written, wanted, dict.fromkeys((row, item), pa.string()), value):
-            for name in whole:
-                whole[name] = whole[name] and _are_whole(batch.column(name))
-    types = {name: pa.int64() if whole[name] else pa.large_string() for name in whole}
-    if value is not None:
-        types[value] = pa.float64()
-
-    def batches() -> Iterator[Any]:
-        for path in request.files:
-            yield from _batches(path, written, wanted, types, value)
-
-    schema = pa.schema([(name, types[name]) for name in wanted])
-    options = {"row": row, "item": item, "value": value, "items": items}
-    options |= {"max_columns": max_columns, "max_bytes": written.max_bytes}
-    with reading(request.files[0]):
-        return open_batches(batches(), schema, f"{request.files[0].name}, a file of lines,", request, options)
+    pyarrow()
+    words: set[str] = set()  # columns that are text
+    while True:
+        try:
+            return open_pairs(
+                request,
+                _names(request.files[0], written),
+                lambda names: _batches(request, written, names, value, words),
+                row=row,
+                item=item,
+                value=value,
+                items=items,
+                max_columns=max_columns,
+                max_bytes=written.max_bytes,
+            )
+        except _WordsError as found:
+            words.add(str(found))
 
 
-def _batches(path: Place, written: Written, wanted: list[str], types: Any, value: str | None) -> Iterator[Any]:
-    """Yield record batches of some columns of a file, in constant memory."""
+def _names(path: Place, written: Written) -> list[str]:
+    """Return the names on the first line."""
+    with reading(path):
+        rows = written.open(path)
+        try:
+            return next(rows, [])
+        finally:
+            rows.close()
+
+
+def _batches(
+    request: FileRequest, written: Written, names: list[str], value: str | None, words: set[str]
+) -> Iterator[tuple[str, int, Any]]:
+    """Yield record batches of some columns, in constant memory."""
     import pyarrow.csv as pc
 
     pa = pyarrow()
-    dialect: Dialect
-    with reading(path):
-        dialect, skip = written.look(path)
-        with open_text(path, written.max_bytes) as file:
-            try:
+    for path in request.files:
+        with reading(path):
+            dialect, skip = written.look(path)
+            with decoding(str(path)), open_text(path, written.max_bytes) as file:
                 reader = pc.open_csv(
                     pa.PythonFile(file, mode="r"),
-                    pc.ReadOptions(encoding=_plain(dialect.encoding), skip_rows=int(skip), use_threads=False),
+                    pc.ReadOptions(
+                        encoding=_plain(dialect.encoding), skip_rows=int(skip) + written.skip_top, use_threads=False
+                    ),
                     pc.ParseOptions(delimiter=dialect.delimiter, quote_char=dialect.quote, newlines_in_values=True),
                     pc.ConvertOptions(
-                        include_columns=wanted,
-                        column_types=types,
+                        include_columns=names,
+                        column_types={name: pa.float64() if name == value else pa.large_string() for name in names},
                         decimal_point=dialect.decimal,
                         strings_can_be_null=True,
                         null_values=[""] if value is None else BLANKS,
                     ),
                 )
-                yield from reader
-            except KeyError as error:
-                raise TableError(f"the columns {', '.join(map(repr, wanted))} are not all there.") from error
-            except pa.ArrowException as error:
-                raise TableError(f"the lines cannot be read ({told(error)}).") from error
+                first = 0
+                for batch in reader:
+                    columns = [_typed(batch.column(name), name, words | {value}) for name in names]
+                    yield str(path), first, pa.record_batch(columns, names)
+                    first += batch.num_rows
 
 
-def _are_whole(column: Any) -> bool:
-    """Whether all cells of text are whole numbers as Python writes them."""
+def _typed(column: Any, name: str, words: set[Any]) -> Any:
+    """Return a column of text as whole numbers, if it is not known to hold words."""
     import pyarrow.compute as pc
 
-    plain = pc.match_substring_regex(column, r"^(0|-?[1-9][0-9]{0,17})$")
-    return bool(pc.all(plain, skip_nulls=True).as_py() is not False)
+    if name in words:
+        return column
+    if pc.all(pc.match_substring_regex(column, WHOLE), skip_nulls=True).as_py() is False:
+        raise _WordsError(name)
+    return column.cast("int64")
 
 
 def _plain(encoding: str | None) -> str:

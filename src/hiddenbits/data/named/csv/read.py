@@ -14,6 +14,7 @@ from hiddenbits.data.cell_checks import MAX_BYTES, MAX_COLUMNS, check_distinct
 from hiddenbits.data.coding.vocabulary import PAIRS, plain_word
 from hiddenbits.data.errors import TableError
 from hiddenbits.data.file_request import FileRequest, reading
+from hiddenbits.data.items.baskets import open_if_baskets
 from hiddenbits.data.locations.places import Place
 from hiddenbits.data.named.csv.blocks import TextBlock
 from hiddenbits.data.named.csv.columns import (
@@ -63,7 +64,7 @@ def open_csv(
     Cells are 0, 1, 0.0, 1.0, true or false. Blanks are empty cells, NA, N/A, NaN, null, None, ``?`` and ``.``. Upper
     and lower case are one, and spaces around a cell do not count. Where other cells turn up, the file is read again,
     and each column is taken for what its values are (`columns.describe`); so it is with `threshold`, or where something
-    was said about columns.
+    was said about columns. Lines of words without a header, each with another number of them, are baskets of names.
 
     Parameters
     ----------
@@ -111,7 +112,14 @@ def open_csv(
     if split is not None:
         rows_of, header = split_rows(request, rows_of, split, header, max_columns), True
     request = replace(request, offers=("skip_top", "skip_end", "split", "row", "decimal"))
-    return open_rows(request, rows_of, header=header, ends=ends, tell=tell)
+    try:
+        return open_rows(request, rows_of, header=header, ends=ends, tell=tell)
+    except TableError:
+        said = header is not None or request.choices or request.coding or request.threshold is not None
+        baskets = None if said else open_if_baskets(request, max_columns, max_bytes)
+        if baskets is None:
+            raise
+        return baskets
 
 
 def split_rows(request: FileRequest, rows_of: RowsOf, split: Any, header: bool | None, max_columns: int) -> RowsOf:

@@ -9,14 +9,15 @@ from hiddenbits.data.cell_checks import MAX_BYTES, MAX_COLUMNS
 from hiddenbits.data.columns import Choices
 from hiddenbits.data.errors import TableError
 from hiddenbits.data.file_request import FileRequest, check_options, check_shape, reading
+from hiddenbits.data.items.arrow import open_lists, open_pairs
 from hiddenbits.data.locations.places import Place
 from hiddenbits.data.named.parquet.coded import open_coded
 from hiddenbits.data.named.parquet.columns import can_be_bits, holds_bits, plain_source
 from hiddenbits.data.named.parquet.files import FileInfo, find_groups, is_list
-from hiddenbits.data.named.parquet.lists import open_lists
-from hiddenbits.data.named.parquet.pairs import open_pairs
 from hiddenbits.data.request import Request
 from hiddenbits.data.table import Table
+
+LINE_BYTES, LIST_BYTES = 48, 256  # what a line of pairs and a list take while they are decoded, roughly
 
 
 def open_parquet(
@@ -77,15 +78,30 @@ def open_parquet(
         with reading(path):
             _check_fields(info.schema.names, schema.names, request.files[0].name)
     if not row is item is value is None:
-        if column is not None or request.choices:
-            raise TableError(
-                "row=, item= and value= read pairs. Remove column=, columns= and drop=, which do not apply."
-            )
-        return open_pairs(request, files, infos, row, item, value, items, max_columns, max_bytes)
+        if column is not None:
+            raise TableError("row=, item= and value= read pairs. Remove column=, which does not apply.")
+        return open_pairs(
+            request,
+            schema.names,
+            lambda names: files.batches(0, files.n_rows, names, LINE_BYTES),
+            row=row,
+            item=item,
+            value=value,
+            items=items,
+            max_columns=max_columns,
+            max_bytes=max_bytes,
+        )
     if column is not None or (len(schema) == 1 and is_list(schema.field(0).type)):
         if request.choices:
             raise TableError("columns= and drop= select columns, but this table has a column of lists. Remove them.")
-        return open_lists(request, files, infos, column or schema.names[0], items, max_columns)
+        column = column or schema.names[0]
+        if column not in schema.names:
+            raise TableError(
+                f"{request.files[0]}: there is no column {column!r}. The columns are "
+                f"{', '.join(map(repr, schema.names[:10]))}."
+            )
+        lists = files.batches(0, files.n_rows, [column], LIST_BYTES)
+        return open_lists(request, lists, column, items, max_columns, max_bytes)
     if items is not None:
         raise TableError("items= names the items of a column of lists. Name the column with column=.")
     _refuse_lists(request, infos)

@@ -1,8 +1,12 @@
-"""Parquet files with a line for each pair: against a naive reading, line by line; the same fits as in memory."""
+"""Lines that pair a row with an item, in every format: against a naive reading, line by line; in memory and on disk."""
 
 from __future__ import annotations
 
+import csv
+import gc
+import json
 import pickle
+import tracemalloc
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 
@@ -11,9 +15,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hiddenbits import DuplicateItemsWarning, FoundDialectWarning, SpilledTableWarning
 from hiddenbits.data import AllOnes, Pattern, TableError, open_table
-from hiddenbits.data.items.items import DuplicateItemsWarning
-from hiddenbits.data.named.parquet.pairs import PairsInMemory, PairSource
+from hiddenbits.data.items import gather
 from tests.data.readers.test_readers import assert_reads, bits
 
 pa = pytest.importorskip("pyarrow", reason="the files extra is not installed")
@@ -70,7 +74,12 @@ def lines_of(x, order="sorted", seed=0):
     return lines if order == "sorted" else [lines[i] for i in rng.permutation(len(lines))]
 
 
-# What is read ----------------------------------------------------------------------------------------------------
+@pytest.fixture
+def on_disk(monkeypatch):
+    """Rows go to temporary files from the first batch on, and are sorted a few items at a time."""
+    monkeypatch.setattr(gather, "HELD_BYTES", 0)
+    monkeypatch.setattr(gather, "SORTED", 30)
+    monkeypatch.setattr("hiddenbits.data.named.parquet.files.BATCH_ROWS", (13, 13))
 
 
 @pytest.mark.thin(3)
@@ -82,7 +91,6 @@ def test_any_order_group_and_file(tmp_path, order, group, files):
     want, keys, items = meaning(lines)
     assert_reads(table, want, 40)
     assert table.names == tuple(map(str, items))
-    assert isinstance(table.source, PairsInMemory if order == "shuffled" else PairSource)
     assert isinstance(table.source.read(0, 3)[0], Pattern)
     assert isinstance(table.source.read(0, 3)[1], AllOnes)
     for start, stop in ((0, 40), (3, 17), (39, 40), (5, 5)):
@@ -107,8 +115,8 @@ def test_types_of_keys(tmp_path, row_type, item_type):
 
 def test_numbered_and_named_items(tmp_path):
     lines = [("a", 3), ("a", 0), ("b", 5), ("c", 0)]
-    pq.write_table(pa.table(dict(zip(("who", "what"), zip(*lines, strict=True), strict=True))), tmp_path / "x.parquet")
     path = tmp_path / "x.parquet"
+    pq.write_table(pa.table(dict(zip(("who", "what"), zip(*lines, strict=True), strict=True))), path)
     assert open_table(path, **PAIRS).names == ("0", "3", "5")
     assert_reads(open_table(path, **PAIRS), meaning(lines)[0])
     numbered = open_table(path, **PAIRS, n_columns=7)
@@ -126,18 +134,16 @@ def test_numbered_and_named_items(tmp_path):
 
 def test_values(tmp_path):
     lines = [("a", 1, 1), ("a", 0, 0), ("b", 2, None), ("b", 1, 0), ("c", 0, 1), ("d", 1, None)]
+    who, what, saw = (list(column) for column in zip(*lines, strict=True))
     for kind in ("bool", "int8", "double"):
-        columns = [list(column) for column in zip(*lines, strict=True)]
-        table = pa.table({"who": columns[0], "what": columns[1], "saw": pa.array(columns[2]).cast(kind)})
+        table = pa.table({"who": who, "what": what, "saw": pa.array(saw).cast(kind)})
         pq.write_table(table, tmp_path / "x.parquet", row_group_size=2)
         missing = meaning(lines, blank=np.nan)[0]
         for blank, want in (("auto", missing), ("missing", missing), ("zero", meaning(lines)[0])):
-            table = open_table(tmp_path / "x.parquet", **ASK, blank=blank)
-            assert_reads(table, want)
-            assert isinstance(table.source, PairSource)
+            assert_reads(open_table(tmp_path / "x.parquet", **ASK, blank=blank), want)
         assert np.isnan(missing[3]).all()  # a row of which nothing was seen is a row
     marks = pa.array([4.5, 2.0, None, 1.0, 5.0, float("nan")])
-    pq.write_table(pa.table({"who": columns[0], "what": columns[1], "saw": marks}), tmp_path / "x.parquet")
+    pq.write_table(pa.table({"who": who, "what": what, "saw": marks}), tmp_path / "x.parquet")
     want = meaning([(*line[:2], saw) for line, saw in zip(lines, [1, 0, None, 0, 1, None], strict=True)], blank=np.nan)
     assert_reads(open_table(tmp_path / "x.parquet", **ASK, threshold=3), want[0])
 
@@ -148,8 +154,8 @@ lines_with_values = st.lists(
 
 
 @pytest.mark.parametrize("valued", [True, False])
-@given(lines=lines_with_values, group=st.integers(1, 9), files=st.integers(1, 4), grouped=st.booleans())
-def test_any_lines(tmp_path_factory, valued, lines, group, files, grouped):
+@given(lines=lines_with_values, group=st.integers(1, 9), grouped=st.booleans(), spilled=st.booleans())
+def test_any_lines(tmp_path_factory, valued, lines, group, grouped, spilled):
     """Repeats are counted once with a warning, contradictions refused, and all else is what the lines say."""
     path = tmp_path_factory.mktemp("pairs")
     lines = sorted(lines, key=lambda line: line[0]) if grouped else lines
@@ -157,104 +163,99 @@ def test_any_lines(tmp_path_factory, valued, lines, group, files, grouped):
     cells = {}
     for who, what, *saw in lines:
         cells.setdefault((who, what), []).extend(saw or [1])
-    contradiction = any(len(set(saw)) > 1 for saw in cells.values())
     repeats = sum(len(saw) - 1 for saw in cells.values())
-    pattern = write(path, lines, group=group, files=min(files, len(lines)))
-    with warnings.catch_warnings(record=True) as told:
+    pattern = write(path, lines, group=group, files=min(2, len(lines)))
+    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings(record=True) as told:
+        patch.setattr(gather, "HELD_BYTES", 0 if spilled else 1e9)
+        patch.setattr(gather, "SORTED", 7)
         warnings.simplefilter("always")
-        if contradiction:
+        warnings.simplefilter("ignore", SpilledTableWarning)
+        if any(len(set(saw)) > 1 for saw in cells.values()):
             with pytest.raises(TableError, match=r"has the values .* and .*Keep one line per pair"):
-                open_table(pattern, **ASK).to_float()
+                open_table(pattern, **ASK)
             return
         x = open_table(pattern, **(ASK if valued else PAIRS)).to_float()
     np.testing.assert_array_equal(x, meaning(lines, blank=np.nan if valued else 0.0)[0])
-    assert len(told) == bool(repeats)
+    assert [one.category for one in told] == [DuplicateItemsWarning] * bool(repeats)
     if repeats:
-        assert told[0].category is DuplicateItemsWarning
         assert f"There are {repeats} repeated items in all" in str(told[0].message)
 
 
-def test_repeats_are_told_with_their_place(tmp_path):
-    lines = [(0, 3), (0, 1), (1, 2), (1, 2), (1, 2), (2, 3), (3, 1), (3, 1)]
-    table = open_table(write(tmp_path, lines, group=4), **PAIRS)
-    with pytest.warns(DuplicateItemsWarning, match=r"0\.parquet: row 1: item 1 occurs twice. There are 3 repeated"):
-        table.to_float()
-    path = write(tmp_path, [(*line, 1) for line in lines], group=4)
-    with pytest.warns(DuplicateItemsWarning, match=r"0\.parquet: row 1: item 1 occurs twice. There are 3 repeated"):
-        open_table(path, **ASK).to_float()
+# More than memory ------------------------------------------------------------------------------------------------
 
 
-# How it is read --------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def decoded(monkeypatch):
-    """The row groups that were decoded, one entry each."""
-    groups, honest = [], pq.ParquetFile.iter_batches
-
-    def spy(self, *args, **options):
-        groups.extend(options["row_groups"])
-        return honest(self, *args, **options)
-
-    monkeypatch.setattr(pq.ParquetFile, "iter_batches", spy)
-    return groups
-
-
-def test_only_the_row_groups_needed(tmp_path, decoded):
-    # rows of 3, 3, 1, 8 (over three groups of 4), 2, 3 lines
-    lines = [(i, j) for i, n in enumerate([3, 3, 1, 8, 2, 3]) for j in range(n)]
-    table = open_table(write(tmp_path, lines, group=4), **PAIRS)
-    assert decoded == [0, 1, 2, 3, 4]  # one scan
-    opens, ends = [0, 0, 1, 1, 3, 4], [0, 1, 1, 3, 4, 4]  # groups in which rows begin and end
-    for start in range(6):
-        for stop in range(start + 1, 7):
-            decoded.clear()
-            x, _ = table.source.read(start, stop)
-            np.testing.assert_array_equal(x.to_dense(), meaning(lines)[0][start:stop])
-            assert decoded == list(range(opens[start], ends[stop - 1] + 1))
-    assert len(pickle.dumps(table.source)) < 4000
-
-
-def test_sorted_files_are_scanned_once_and_grouped_ones_twice(tmp_path, decoded):
-    x = bits(40, 9, density=0.3)
-    for order, scans in (("sorted", 1), ("falling", 1), ("grouped", 2), ("shuffled", 3)):
-        path = write(tmp_path, lines_of(x, order), group=50)
-        decoded.clear()
-        open_table(path, **PAIRS)
-        assert len(decoded) == scans * len(set(decoded)), order
-
-
-@pytest.mark.slow
-def test_parts_of_any_size_threads_and_processes(tmp_path, monkeypatch):
-    monkeypatch.setattr("hiddenbits.data.named.parquet.files.BATCH_ROWS", (13, 13))
-    monkeypatch.setattr("hiddenbits.data.named.parquet.pair_cells.SORTED", 30)
-    x = bits(300, 11, density=0.3)
-    lines = lines_of(x, "grouped")
-    want = meaning(lines)[0]
-    path = write(tmp_path, lines, group=64, files=3)
-    for part_bytes in (1, 300, 10**9):
-        grid = open_table(path, **PAIRS, part_bytes=part_bytes).grid(16)
-        blocks = [block.to_float() for i in range(grid.n_parts) for block in grid.load(i).blocks()]
-        np.testing.assert_array_equal(np.concatenate(blocks), want)
-    source = pickle.loads(pickle.dumps(open_table(path, **PAIRS).source))
+@pytest.mark.parametrize("kind", ["int64", "string"])
+@pytest.mark.parametrize("order", ["sorted", "grouped", "shuffled"])
+def test_rows_on_disk(tmp_path, on_disk, kind, order):
+    """The same rows in any part, thread and process; the files go with the table."""
+    lines = [(*line, (line[0] + line[1]) % 2) for line in lines_of(bits(300, 11, density=0.3), order)]
+    want, keys, _ = meaning(lines, blank=np.nan)
+    path = write(tmp_path, lines, (kind, "int64"), group=64, files=3)
+    if order == "shuffled":  # grouped in memory
+        assert_reads(open_table(path, **ASK), want)
+        return
+    with pytest.warns(SpilledTableWarning, match="set TMPDIR"):
+        table = open_table(path, **ASK, part_bytes=300)
+    assert not table.source.resident
+    assert_reads(table, want)
+    source = pickle.loads(pickle.dumps(table.source))
     assert source.read(len(want) - 5, len(want) + 50)[0].shape == (5, 11)  # as a slice would
+    assert list(source.row_keys(7, 19)) == arrow(keys[7:19], kind).to_pylist()
     with ThreadPoolExecutor(8) as pool:
         for start, part in enumerate(pool.map(lambda i: source.read(i, i + 40), range(200))):
-            np.testing.assert_array_equal(part[0].to_dense(), want[start : start + 40])
+            np.testing.assert_array_equal(part[0].to_dense(), np.nan_to_num(want[start : start + 40]))
+    folder = table.source.items.path.parent
+    del table
+    gc.collect()
+    assert not folder.exists()
+    with pytest.raises(TableError, match="there is no such file"):
+        source.read(0, 5)
 
 
-def test_estimates_are_exact_without_repeats(tmp_path):
-    rng = np.random.default_rng(0)
-    x = bits(50, 9, density=0.4)
-    lines = [(*line, int(rng.integers(0, 2))) for line in lines_of(x)]
-    plain, valued = (open_table(write(tmp_path, lines), **ask) for ask in (PAIRS, ASK))
-    for table in (plain, valued):
-        bits_read, observed = table.source.read(0, table.shape[0])
-        assert table.source.row_cells == bits_read.row_sums().sum() / table.shape[0]
-        pointers = 8 * (1 + isinstance(observed, Pattern))
-        assert table.source.row_bytes * table.shape[0] == pytest.approx(
-            bits_read.nbytes + observed.nbytes - pointers, rel=1e-12
-        )
+@pytest.mark.filterwarnings("ignore::hiddenbits.SpilledTableWarning")
+def test_sorted_lines_take_little_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(gather, "HELD_BYTES", 1 << 18)
+    monkeypatch.setattr(gather, "SORTED", 1 << 14)
+    n = 1_000_000
+    pq.write_table(pa.table({"who": np.arange(n) // 4, "what": np.arange(n) % 4}), tmp_path / "x.parquet")
+    tracemalloc.start()
+    table = open_table(tmp_path / "x.parquet", **PAIRS)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert table.shape == (n // 4, 4)
+    assert peak < 5e6  # of 6 MB that the rows take, with twice as much to put them in order
+    assert table.source.read(n // 4 - 2, n // 4)[0].to_dense().all()
 
 
-# Real files ------------------------------------------------------------------------------------------------------
+# Other formats ---------------------------------------------------------------------------------------------------
+
+
+def test_csv_and_json_lines(tmp_path):
+    """The same table as from Parquet, whatever the way of writing."""
+    lines = [(i, 5 + j, (i * j) % 2) for i, j in lines_of(bits(40, 20, density=0.2), "shuffled")]
+    for kinds in (("int64", "int64"), ("int64", "string"), ("string", "int64")):
+        write(tmp_path, lines, kinds)
+        columns = pq.read_table(tmp_path / "0.parquet").to_pydict()
+        with (tmp_path / "x.csv").open("w", newline="", encoding="cp1252") as file:
+            writer = csv.writer(file, delimiter=";")
+            writer.writerow(["größe", *columns])
+            writer.writerows(zip(["ä"] * len(lines), *columns.values(), strict=True))
+        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        (tmp_path / "x.jsonl").write_text("\n".join(map(json.dumps, rows)))
+        for ask in (PAIRS, ASK):
+            expected = open_table(tmp_path / "0.parquet", **ask)
+            with pytest.warns(FoundDialectWarning) as said:
+                tables = [open_table(tmp_path / "x.csv", **ask), open_table(tmp_path / "x.jsonl", **ask)]
+            assert len(said) == 1
+            for found in tables:
+                assert found.names == expected.names
+                np.testing.assert_array_equal(found.to_float(), expected.to_float())
+                np.testing.assert_array_equal(found.source.row_keys(0, 9), expected.source.row_keys(0, 9))
+
+
+def test_codes_with_zeros_before_them_are_text(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("title\nid,code\n1,007\n2,7\n10,07\n")
+    table = open_table(path, row="id", item="code", skip_top=1)
+    assert table.names == ("007", "07", "7")
+    assert table.source.row_keys(0, 3).tolist() == [1, 2, 10]

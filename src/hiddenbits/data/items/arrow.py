@@ -1,0 +1,182 @@
+"""Items in Arrow's record batches, of Parquet, JSON lines and others: a list in each row, or a line for each pair."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiddenbits.data.cell_checks import Blank, dense_bits
+from hiddenbits.data.errors import TableError
+from hiddenbits.data.file_request import FileRequest, naming, reading
+from hiddenbits.data.items.gather import NULL, Batch, open_items
+from hiddenbits.data.table import Table
+from hiddenbits.quoting import told
+
+Batches = Iterable[tuple[str, int, Any]]  # the file, the number of the first row in it, and a record batch
+
+
+def open_lists(
+    request: FileRequest, batches: Batches, column: str, items: Any, max_columns: int, max_bytes: int
+) -> Table:
+    """Open record batches in which `column` lists each row's items, as numbers of columns or as names."""
+    if request.threshold is not None:
+        raise TableError("threshold= does not apply to baskets, which contain items, not numbers.")
+    return open_items(request, _lists(batches, column, request.blank), items, max_columns, max_bytes)
+
+
+def _lists(batches: Batches, column: str, blank: Blank) -> Iterator[Batch]:
+    """Yield the items of lists. A null list is an empty basket only with ``blank="zero"``."""
+    import pyarrow as pa
+
+    kinds: dict[str, str] = {}
+    for path, first, batch in batches:
+        with decoding(path):
+            lists = batch.column(column)
+            if not (pa.types.is_list(lists.type) or pa.types.is_large_list(lists.type)):
+                raise TableError(f"column {column!r} holds {lists.type}, not lists of item numbers or names.")
+            if lists.null_count and blank != "zero":
+                raise TableError(
+                    f"row {first + _first_null(lists)}: the list is null. Write [] for an empty basket, or set "
+                    "blank='zero'."
+                )
+            lengths = lists.value_lengths().fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
+            values = lists.flatten()
+            found = Batch(path, "row", first, np.cumsum(lengths) - lengths, np.zeros(0))
+            if values.null_count:
+                raise TableError(f"{found.place(_first_null(values))}: the list contains a null. Remove it.")
+            values = _plain(values, column, "lists of item numbers or names", kinds)
+        yield found._replace(items=_encoded(values) if kinds[column] == "large_string" else values.to_numpy())
+
+
+def open_pairs(
+    request: FileRequest,
+    names: Sequence[str],
+    batches: Callable[[list[str]], Batches],
+    *,
+    row: str | None,
+    item: str | None,
+    value: str | None,
+    items: Any,
+    max_columns: int,
+    max_bytes: int,
+) -> Table:
+    """Open lines that pair a row with an item.
+
+    Parameters
+    ----------
+    request : FileRequest
+        What every reader is asked.
+    names : sequence of str
+        All columns that there are.
+    batches : function
+        Returns batches of the columns that it is told.
+    row, item, value, items, max_columns, max_bytes
+        As for `open_parquet`.
+    """
+    with naming(request.files[0]):
+        if row is None or item is None:
+            raise TableError("Give both row=, the column of row keys, and item=, the column of items.")
+        if len({row, item, value}) < 3:
+            raise TableError("row=, item= and value= must name different columns.")
+        if request.choices:
+            raise TableError(
+                "row=, item= and value= read pairs. Remove what was said of columns, which does not apply."
+            )
+        if value is None and request.threshold is not None:
+            raise TableError("threshold= does not apply to pairs without value=, which contain items, not numbers.")
+        for option, column in (("row", row), ("item", item), ("value", value)):
+            if column is not None and column not in names:
+                shown = ", ".join(map(repr, names[:10])) + (", ..." if len(names) > 10 else "")
+                raise TableError(f"{option}= names {column!r}, but the columns are {shown}.")
+    wanted = [row, item, *([] if value is None else [value])]
+    numbered = items is not None or request.n_columns is not None  # whole numbers are columns then
+    pairs = _pairs(batches(wanted), row, item, value, request.threshold, numbered)
+    return open_items(request, pairs, items, max_columns, max_bytes, row)
+
+
+def _pairs(
+    batches: Batches, row: str, item: str, value: str | None, threshold: float | None, numbered: bool
+) -> Iterator[Batch]:
+    """Yield the items of pairs, with the key of a row where it is not that of the line before."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kinds: dict[str, str] = {}
+    last: Any = None
+    for path, first, batch in batches:
+        if not batch.num_rows:
+            continue
+        with decoding(path):
+            for name in (row, item):
+                if batch.column(name).null_count:
+                    line = first + _first_null(batch.column(name))
+                    raise TableError(f"line {line}: {name!r} is null. Remove the line. (Lines are counted from 0.)")
+            keys = _plain(batch.column(row), row, "whole numbers or text, as row= takes", kinds)
+            found = _plain(batch.column(item), item, "whole numbers or text, as item= takes", kinds)
+            opens = np.ones(len(keys), bool)
+            opens[0] = last is None or keys[0] != last
+            opens[1:] = pc.not_equal(keys[1:], keys[:-1]).to_numpy(zero_copy_only=False)
+            last, starts = keys[-1], np.flatnonzero(opens)
+            values = None if value is None else _seen(batch.column(value), value, threshold, first)
+            plain = numbered and kinds[item] != "large_string"
+            columns = found.to_numpy() if plain else _encoded(found)
+        yield Batch(path, "line", first, starts, columns, values, keys.take(pa.array(starts)))
+
+
+def _seen(array: Any, column: str, threshold: float | None, first: int) -> NDArray[np.uint8]:
+    """Return what was seen: 0, 1 or `NULL`."""
+    import pyarrow as pa
+
+    types = pa.types
+    if not any(test(array.type) for test in (types.is_boolean, types.is_integer, types.is_floating, types.is_null)):
+        raise TableError(f"column {column!r} holds {array.type}, but value= takes 0, 1 and null. Recode it.")
+    numbers = array.cast("uint8" if types.is_boolean(array.type) else "float64", safe=False).cast("float64")
+    cells = numbers.to_numpy(zero_copy_only=False)[:, None]
+    bits, observed = dense_bits(cells, blank="missing", threshold=threshold, names=(column,), first_row=first)
+    seen: NDArray[np.uint8] = np.where(observed.to_dense()[:, 0] == 0, np.uint8(NULL), bits.to_dense()[:, 0])
+    return seen
+
+
+@contextmanager
+def decoding(path: str) -> Iterator[None]:
+    """Name the file in errors, those of Arrow included: some of its exceptions are nothing else."""
+    import pyarrow as pa
+
+    with reading(path):
+        try:
+            yield
+        except pa.ArrowException as error:
+            raise TableError(f"the file is damaged ({told(error)}). Write it again.") from error
+
+
+def _plain(array: Any, column: str, wanted: str, kinds: dict[str, str]) -> Any:
+    """Return whole numbers or text as one of three types, which is that of all batches."""
+    import pyarrow as pa
+
+    held = array.type
+    if pa.types.is_dictionary(held):
+        array = array.dictionary_decode()
+    if pa.types.is_integer(array.type):
+        kind = "uint64" if pa.types.is_uint64(array.type) else "int64"
+    elif pa.types.is_string(array.type) or pa.types.is_large_string(array.type):
+        array.validate(full=True)  # Parquet's reader lets text pass that is not UTF-8
+        kind = "large_string"
+    else:
+        raise TableError(f"column {column!r} holds {held}, not {wanted}. Cast the column.")
+    if kinds.setdefault(column, kind) != kind:
+        raise TableError(f"column {column!r} holds {held}, but {kinds[column]} before. Use one type.")
+    return array.cast(kind)
+
+
+def _encoded(values: Any) -> tuple[NDArray[Any], list[Any]]:
+    """Return codes of values, and the distinct values."""
+    found = values.dictionary_encode()
+    return found.indices.to_numpy(zero_copy_only=False), found.dictionary.to_pylist()
+
+
+def _first_null(array: Any) -> int:
+    return int(np.argmax(array.is_null().to_numpy(zero_copy_only=False)))
