@@ -209,12 +209,17 @@ def packed_bits(packed: AnyArray, n_columns: int, first_row: int = 0) -> tuple[B
 
 
 def sparse_bits(
-    matrix: Any, *, blank: Blank = "auto", threshold: float | None = None, names: tuple[str, ...] | None = None
+    matrix: Any,
+    *,
+    blank: Blank = "auto",
+    threshold: float | None = None,
+    names: tuple[str, ...] | None = None,
+    first_row: int = 0,
 ) -> tuple[Bits, Bits]:
     """Check a SciPy sparse array or matrix and return (x, observed).
 
     Absent cells are 0 unless ``blank="missing"``, when the stored cells, zeros among them, are the observed ones.
-    A stored NaN is a cell that was not observed.
+    A stored NaN is a cell that was not observed. `first_row` is the number of the first row, for messages.
     """
     check_blank(blank)
     threshold = check_threshold(threshold)
@@ -226,7 +231,7 @@ def sparse_bits(
         raise TableError(
             "A DIA array cannot distinguish zeros from absent cells. With blank='missing', use another format."
         )
-    csr = as_csr(matrix)
+    csr = as_csr(matrix, first_row)
     if csr.dtype.kind not in "biuf":
         raise TableError(f"Cells must be 0, 1 or blank, got a sparse array of dtype {csr.dtype}.")
     data, n_columns = csr.data, csr.shape[1]
@@ -239,7 +244,7 @@ def sparse_bits(
     if not valid.all():
         at = int(np.flatnonzero(~valid)[0])
         row = int(np.searchsorted(indptr, at, side="right") - 1)
-        raise bad_cell(data[at], row, int(indices[at]), names, threshold)
+        raise bad_cell(data[at], first_row + row, int(indices[at]), names, threshold)
     x = Pattern(*_kept(indptr, indices, on & ~blanks), n_columns)
     if blank == "missing":
         return x, Pattern(*_kept(indptr, indices, ~blanks), n_columns)

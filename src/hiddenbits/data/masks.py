@@ -35,6 +35,22 @@ def observed_bits(missing: Bytes, mask: Mask) -> Bits:
     return Dense(missing) if mask == "dense" else Pattern(*pattern_of(missing), missing.shape[1])
 
 
+def in_storage(observed: Bits, mask: Mask) -> Bits:
+    """Return the observed-mask of some rows in the storage of their table."""
+    if mask == "none":
+        return AllOnes(observed.shape)
+    if mask == "dense":
+        return observed if isinstance(observed, Dense) else Dense(observed.to_dense())
+    if mask == "observed":
+        return observed if isinstance(observed, Pattern) else Pattern(*observed.ones(), observed.shape[1])
+    if isinstance(observed, AllOnes):
+        n_rows, n_columns = observed.shape
+        return Complement(Pattern(np.zeros(n_rows + 1, np.int64), np.zeros(0, np.int32), n_columns))
+    if isinstance(observed, Complement):
+        return observed
+    return Complement(Pattern(*pattern_of(observed.to_dense() == 0), observed.shape[1]))
+
+
 class RowsToFill:
     """Rows of bits that are written a few at a time, their observed-mask in the storage of the whole table.
 

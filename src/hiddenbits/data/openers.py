@@ -254,7 +254,7 @@ OPENERS: tuple[Memory | Format, ...] = (
     Format("jsonl", (".jsonl", ".ndjson"), "named.arrow_files:open_jsonl", gzipped=True),
     Format("feather", (".feather", ".arrow", ".ipc"), "named.arrow_files:open_feather"),
     Format("h5ad", (".h5ad",), "arrays.h5ad:open_h5ad", remote=False, choices=False),
-    Format("zarr", (".zarr",), "arrays.zarr_tables:open_zarr", choices=False),
+    Format("zarr", (".zarr",), "arrays.zarr:open_zarr", choices=False),
     Format("baskets", (".dat", ".txt", ".basket"), "items.baskets:open_baskets", gzipped=True, choices=False),
     # before frames: a dask DataFrame would pass for a lazy one, and be collected
     Memory("a dask array or DataFrame", lambda X, _: _comes_from(X, "dask"), "arrays.dask_tables:open_dask"),

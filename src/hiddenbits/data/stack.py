@@ -1,4 +1,4 @@
-"""Several files in memory, one below the other."""
+"""Several tables of bits, one below the other."""
 
 from __future__ import annotations
 
@@ -6,39 +6,35 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hiddenbits.data.bits import AllOnes, Bits, Complement, Dense, Packed, Pattern, pattern_of
-from hiddenbits.data.masks import RARE
+from hiddenbits.data.bits import AllOnes, Bits, Complement, Dense, Packed, Pattern
+from hiddenbits.data.masks import in_storage, mask_for
 
 
 def stack(pieces: Sequence[Bits]) -> Bits:
     """Return the pieces as one matrix, in their own storage where they agree on it."""
+    first, n_columns = pieces[0], pieces[0].shape[1]
     if len(pieces) == 1:
-        return pieces[0]
-    n_columns = pieces[0].shape[1]
-    if all(isinstance(piece, Packed) for piece in pieces):
+        return first
+    if any(type(piece) is not type(first) for piece in pieces):
+        return Dense(np.concatenate([piece.to_dense() for piece in pieces]))
+    if isinstance(first, AllOnes):
+        return AllOnes((sum(piece.shape[0] for piece in pieces), n_columns))
+    if isinstance(first, Complement):
+        return Complement(stack([piece.of for piece in pieces if isinstance(piece, Complement)]))
+    if isinstance(first, Packed):
         return Packed(np.concatenate([piece.packed for piece in pieces if isinstance(piece, Packed)]), n_columns)
-    if all(isinstance(piece, Pattern) for piece in pieces):
-        return _stack_patterns([piece.ones() for piece in pieces], n_columns)
+    if isinstance(first, Pattern):
+        patterns = [piece.ones() for piece in pieces]
+        lengths = np.concatenate([np.diff(indptr) for indptr, _ in patterns])
+        indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        return Pattern(indptr, np.concatenate([indices for _, indices in patterns]), n_columns)
     return Dense(np.concatenate([piece.to_dense() for piece in pieces]))
 
 
 def stack_observed(pieces: Sequence[Bits]) -> Bits:
     """Return the observed-masks as one, in a storage that suits the whole table."""
-    if len(pieces) == 1:
-        return pieces[0]
-    n_rows, n_columns = sum(piece.shape[0] for piece in pieces), pieces[0].shape[1]
-    if all(isinstance(piece, AllOnes) for piece in pieces):
-        return AllOnes((n_rows, n_columns))
-    if all(isinstance(piece, Pattern) for piece in pieces):
+    if len({type(piece) for piece in pieces}) == 1 and isinstance(pieces[0], (AllOnes, Pattern)):
         return stack(pieces)
-    missing = n_rows * n_columns - sum(int(piece.row_sums().sum()) for piece in pieces)
-    if missing > RARE * n_rows * n_columns:
-        return Dense(np.concatenate([piece.to_dense() for piece in pieces]))
-    return Complement(_stack_patterns([pattern_of(piece.to_dense() == 0) for piece in pieces], n_columns))
-
-
-def _stack_patterns(patterns: Sequence[tuple[np.ndarray, np.ndarray]], n_columns: int) -> Pattern:
-    """Return CSR patterns one below the other."""
-    lengths = np.concatenate([np.diff(indptr) for indptr, _ in patterns])
-    indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    return Pattern(indptr, np.concatenate([indices for _, indices in patterns]), n_columns)
+    n_cells = sum(piece.shape[0] * piece.shape[1] for piece in pieces)
+    missing = n_cells - sum(int(piece.row_sums().sum()) for piece in pieces)
+    return stack([in_storage(piece, mask_for(missing / n_cells)) for piece in pieces])

@@ -25,7 +25,6 @@ from hiddenbits.data.cell_checks import (
 from hiddenbits.data.errors import TableError
 from hiddenbits.data.masks import mask_for
 from hiddenbits.data.request import Request
-from hiddenbits.data.sparse_input import EMPTY_ROWS
 from hiddenbits.data.table import Table
 
 
@@ -91,7 +90,7 @@ def _array_source(data: Any, names: tuple[str, ...] | None, blank: Blank, thresh
     n_columns, tallest = sum(widths), max(heights, default=0)
     if not is_sparse and n_columns > MAX_COLUMNS:
         raise TableError(f"The table has {n_columns} columns, more than the limit of {MAX_COLUMNS}. Use sparse chunks.")
-    if tallest > EMPTY_ROWS or (not is_sparse and tallest * n_columns * data.dtype.itemsize > MAX_BYTES):
+    if tallest > 1 << 27 or (not is_sparse and tallest * n_columns * data.dtype.itemsize > MAX_BYTES):
         raise TableError(
             f"A chunk of {tallest} rows and {n_columns} columns of {data.dtype} is too large to be computed at once. "
             "Use smaller chunks: rechunk the array."

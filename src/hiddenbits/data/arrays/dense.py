@@ -22,9 +22,29 @@ def is_array(X: Any) -> bool:
 
 
 def open_array(X: Any, request: Request) -> Table:
-    """Open an array of 0, 1 and blanks, or what NumPy can make one of."""
-    bits = dense_bits(as_array(X), blank=request.blank, threshold=request.threshold, names=request.names)
+    """Open an array of 0, 1 and missing values, or what NumPy can make one of; one of -1 and 1 is recoded."""
+    array = as_array(X)
+    try:
+        bits = dense_bits(array, blank=request.blank, threshold=request.threshold, names=request.names)
+    except TableError:
+        if request.plain_only or request.threshold is not None or not _has_signs(array):
+            raise
+        from hiddenbits.data.arrays.text import open_text_array
+
+        return open_text_array(array, request)  # which says what it reads as 1 and 0
     return Table(MemorySource(*bits), request.names)
+
+
+def _has_signs(array: Any) -> bool:
+    """Whether the cells of some columns are -1 and 1, and those of all others 0 and 1; any of them may be missing."""
+    try:
+        numbers = np.ma.filled(array.astype(np.float64), np.nan)
+    except (TypeError, ValueError, OverflowError):
+        return False
+    if numbers.ndim != 2 or not (np.isin(numbers, (-1, 0, 1)) | np.isnan(numbers)).all():
+        return False
+    with_minus = (numbers == -1).any(axis=0)
+    return bool(with_minus.any() and not (with_minus & (numbers == 0).any(axis=0)).any())
 
 
 def open_sparse(X: Any, request: Request) -> Table:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from hiddenbits.data.arrays.find_table import Wanted, open_stored
-from hiddenbits.data.arrays.stored import Reader, library, pieces_of
+from hiddenbits.data.arrays.find_table import open_stored
+from hiddenbits.data.arrays.stored import Find, pieces_of
 from hiddenbits.data.cell_checks import MAX_BYTES, MAX_COLUMNS
 from hiddenbits.data.errors import TableError
 from hiddenbits.data.file_request import FileRequest, reading
@@ -49,11 +50,9 @@ def open_h5ad(
     h5py()
     stores = []
     for path in request.files:
-        if not isinstance(path, Path):
-            raise TableError(f"{path}: .h5ad files are read from local paths only. Copy it first.")
         with reading(path):
-            stores.append(H5Store(path, path.stat().st_size, max_bytes))
-    return open_stored(request, stores, Wanted(None, layer, nan, max_bytes, max_columns))
+            stores.append(H5Store(path, path.stat().st_size, max_bytes))  # type: ignore[arg-type, union-attr]
+    return open_stored(request, stores, layer=layer, nan=nan, max_columns=max_columns)
 
 
 def h5py() -> Any:
@@ -84,57 +83,29 @@ class H5Store:
     max_bytes: int
 
     @contextmanager
-    def open(self) -> Iterator[H5Reader]:
-        """Open the file for a while."""
+    def open(self) -> Iterator[Find]:
+        """Open the file for a while. Nothing outside it is ever read."""
         if self.place.stat().st_size != self.size:
             raise TableError("the file has changed since the table was opened. Open the table again.")
-        with library(""):
-            file = h5py().File(self.place, "r", locking="best-effort")
-        with file:
-            yield H5Reader(file, self.max_bytes)
+        with h5py().File(self.place, "r", locking="best-effort") as file:
+            yield partial(_find, file)
 
 
-class H5Reader(Reader):
-    """An opened HDF5 file. Nothing outside it is ever read."""
-
-    def __init__(self, file: Any, max_bytes: int) -> None:
-        super().__init__(max_bytes)
-        self._file = file
-
-    def _find(self, name: str) -> Any:
-        """Return the group or dataset at a path, None if there is nothing; no link is followed."""
-        node, pieces = self._file, pieces_of(name)
-        for i, piece in enumerate(pieces):
-            if not isinstance(node, h5py().Group) or not node.id.links.exists(piece.encode()):
-                return None
-            if node.id.links.get_info(piece.encode()).type != h5py().h5l.TYPE_HARD:
-                raise TableError(
-                    f"{'/'.join(pieces[: i + 1])!r} is a link to another place or file, and links are not followed. "
-                    "Write what it points to into this file."
-                )
-            node = node[piece]
-        return node if isinstance(node, (h5py().Group, h5py().Dataset)) else None
-
-    def _check(self, node: Any, name: str) -> None:
-        """Refuse an array whose cells are not in this file, or cannot be decoded."""
-        with library(f"the array {name!r}"):
-            plan = node.id.get_create_plist()
-            filters = [plan.get_filter(i) for i in range(plan.get_nfilters())]
-            missing = [code for code, *_ in filters if not h5py().h5z.filter_avail(code)]
-            outside = node.is_virtual or node.external
-        if outside:
+def _find(file: Any, name: str) -> Any:
+    """Return the group or dataset at a path, None if there is nothing; no link is followed."""
+    node, pieces = file, pieces_of(name)
+    for i, piece in enumerate(pieces):
+        if not isinstance(node, h5py().Group) or not node.id.links.exists(piece.encode()):
+            return None
+        if node.id.links.get_info(piece.encode()).type != h5py().h5l.TYPE_HARD:
+            raise TableError(
+                f"{'/'.join(pieces[: i + 1])!r} is a link to another place or file, and links are not followed. "
+                "Write what it points to into this file."
+            )
+        node = node[piece]
+    if isinstance(node, h5py().Dataset):
+        if node.is_virtual or node.external:
             raise TableError(f"{name!r} is stored in other files, which are not read. Copy it into this file.")
         if node.shape is None:
             raise TableError(f"{name!r} is an empty dataset without a shape. Write the file again.")
-        if missing:
-            raise TableError(
-                f"{name!r} is compressed with HDF5's filter number {missing[0]}, which is not installed. Import the "
-                "package that has it, such as hdf5plugin, before the table is opened, or write it again with gzip."
-            )
-
-    def _texts(self, node: Any) -> list[Any] | None:
-        """Return the cells of an array of text; None if it holds no text."""
-        if h5py().check_string_dtype(node.dtype) is None:
-            return None
-        found: list[Any] = node.asstr("utf-8")[:].tolist()
-        return found
+    return node

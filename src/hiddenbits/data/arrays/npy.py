@@ -3,243 +3,142 @@
 from __future__ import annotations
 
 import io
-import math
-import warnings
-from bisect import bisect_right
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from hiddenbits.data.bits import AllOnes, Bits, Dense, Packed
-from hiddenbits.data.cell_checks import MAX_BYTES, dense_bits, packed_bits
+from hiddenbits.data.arrays.dense import open_array
+from hiddenbits.data.arrays.source import Cells, held, open_rows
+from hiddenbits.data.arrays.text import open_text_array
 from hiddenbits.data.errors import TableError
 from hiddenbits.data.file_request import FileRequest, check_shape, check_widths, reading
 from hiddenbits.data.locations.places import Place, RemoteFile, each, open_file
-from hiddenbits.data.stack import stack, stack_observed
-from hiddenbits.data.table import MemorySource, Table
+from hiddenbits.data.table import Table
 
 SMALL = 1 << 28  # a mapped file up to this size is taken as in memory; above, it is loaded part by part
-MAX_HEADER = 10_000
 HEADER = 4096  # what a header hardly ever exceeds: rows are fetched by themselves
+BYTES = (np.dtype(np.bool_), np.dtype(np.uint8))
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Header:
-    """What the header of an ``.npy`` file or entry declares."""
+class NpyRows:
+    """Rows of an ``.npy`` file of bytes, in C order. Only its place is kept: every read opens or maps it again.
 
-    shape: tuple[int, ...]
-    fortran: bool
-    dtype: np.dtype[Any]
-    nbytes: int
+    Attributes
+    ----------
+    place : Place
+        The file.
+    shape : tuple of int
+        Its rows, and the bytes of one.
+    """
 
+    place: Place
+    shape: tuple[int, int]
 
-def read_header(file: BinaryIO, size: int) -> Header:
-    """Read an ``.npy`` header and hold it against the `size` of the file or entry, before memory is taken."""
-    version = npy.read_magic(file)
-    if version not in ((1, 0), (2, 0)):
-        raise TableError(f"version {version} of the .npy format is for records, not for tables of bits.")
-    read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")  # NumPy would mend headers of Python 2, with a warning
-        shape, fortran, dtype = read(file, max_header_size=MAX_HEADER)
-    if dtype.hasobject:
-        raise TableError("the array holds Python objects, which are never unpickled. Save it as uint8, 0 and 1.")
-    if any(length < 0 for length in shape):
-        raise TableError(f"the header declares the impossible shape {shape}.")
-    nbytes = math.prod(shape) * dtype.itemsize
-    if nbytes != size - file.tell():
-        raise TableError(
-            f"the header declares {shape} {dtype}, {nbytes} bytes, but {size - file.tell()} bytes follow. "
-            "The file is damaged or cut short; write it again."
-        )
-    return Header(shape, fortran, dtype, nbytes)
+    can_miss: ClassVar[bool] = False
 
+    @property
+    def row_items(self) -> float:
+        """Cells of a row."""
+        return float(self.shape[1])
 
-def array_bits(array: NDArray[Any], request: FileRequest) -> tuple[Bits, Bits]:
-    """Check an array from a file and return (x, observed)."""
-    if array.ndim == 2:
-        check_shape(*array.shape)
-    if request.packed:
-        if request.n_columns is None:
-            raise TableError("packed=True needs n_columns=, the number of columns before packing.")
-        return packed_bits(array, request.n_columns)
-    if array.dtype == np.bool_:
-        array = array.view(np.uint8)  # a byte of a bool file may hold anything: have it checked
-    return dense_bits(array, blank=request.blank, threshold=request.threshold, names=request.names)
+    def mapped(self, function: Callable[[Any, int], T], start: int, stop: int) -> Iterator[T]:
+        """Yield the function of the rows: those of a local file are a view of it."""
+        if not isinstance(self.place, RemoteFile):
+            array = _mapped(self.place)
+            self._check(array.shape, not array.flags.c_contiguous, array.dtype)
+            yield function(array[start:stop], start)
+            return
+        with open_file(self.place, HEADER) as file:
+            self._check(*_header(file))
+            row = self.shape[1]
+            bytes_ = np.empty((stop - start, row), np.uint8)
+            file.seek(file.tell() + start * row)
+            if file.readinto(bytes_.data) < bytes_.size:
+                raise TableError("the file was cut short. Write it again.")
+        yield function(bytes_, start)
+
+    def _check(self, shape: tuple[int, ...], fortran: bool, dtype: np.dtype[Any]) -> None:
+        if shape != self.shape or dtype not in BYTES or fortran:
+            raise TableError("the file has changed since the table was opened. Open the table again.")
 
 
-def map_array(path: Path) -> NDArray[Any]:
-    """Return the array of an ``.npy`` file, mapped into memory; bool as uint8."""
+def open_npy(request: FileRequest) -> Table:
+    """Open ``.npy`` files: two-dimensional arrays of bits, numbers or packed bits.
+
+    Files of bool or uint8 stay where they are: rows of local ones are mapped into memory, those of remote ones are read
+    in place, and cells are checked as they are read; at opening, if there is one file of less than 256 MiB.
+    Other types (float with NaN, int64, or any with `threshold`) are converted into one byte a cell in memory.
+    """
+    looks = each(partial(_look, request=request), request.files)
+    said = request.coding is not None and not request.coding.named
+    if len(looks) == 1 and not request.packed and (said or not isinstance(looks[0], NpyRows)):
+        with reading(request.files[0]):
+            array = _values(looks[0])
+            return open_text_array(array, request) if said else open_array(array, request)
+    check_widths(request.files, [look.shape[1] for look in looks])
+    cells = cells_of(request, looks[0].shape[1])
+    rows = [look for look in looks if isinstance(look, NpyRows)]
+    large = sum(one.shape[0] * one.shape[1] for one in rows) > SMALL
+    if len(rows) == len(looks) and (len(rows) > 1 or large or isinstance(rows[0].place, RemoteFile)):
+        return Table(open_rows(rows, cells), request.names)
+    pieces = []
+    for place, look in zip(request.files, looks, strict=True):
+        with reading(place):
+            pieces.append(cells(_values(look), 0))
+    return Table(held(pieces), request.names)
+
+
+def cells_of(request: FileRequest, n_columns: int) -> Cells:
+    """Return how the cells of a dense array are checked; `n_columns` are those of the array."""
+    if not request.packed:
+        return Cells("dense", n_columns, request.blank, request.threshold, request.names)
+    if request.n_columns is None:
+        raise TableError("packed=True needs n_columns=, the number of columns before packing.")
+    return Cells("packed", request.n_columns)
+
+
+def _look(place: Place, request: FileRequest) -> NpyRows | NDArray[Any]:
+    """Return the rows of a file of bytes; the array of any other, which a remote file is read for."""
+    with reading(place):
+        if isinstance(place, RemoteFile):
+            place = place.marked()
+            with open_file(place, HEADER) as file:
+                shape, fortran, dtype = _header(file)
+        else:
+            array = _mapped(place)
+            shape, fortran, dtype = array.shape, not array.flags.c_contiguous, array.dtype
+        if len(shape) != 2:
+            raise TableError(f"a table has rows and columns, but the array has {len(shape)} dimension(s).")
+        check_shape(*shape)
+        if request.packed or (dtype in BYTES and request.threshold is None and not fortran):
+            cells_of(request, shape[1]).no_rows()  # refuses options with which no cell could be read
+            return NpyRows(place, shape)
+        if isinstance(place, RemoteFile):
+            with open_file(place, in_order=True) as file:
+                array = np.load(file, allow_pickle=False)
+        return array
+
+
+def _values(look: NpyRows | NDArray[Any]) -> NDArray[Any]:
+    return next(look.mapped(lambda values, _: values, 0, look.shape[0])) if isinstance(look, NpyRows) else look
+
+
+def _mapped(path: Path) -> NDArray[Any]:
+    """Return the array of a file, mapped into memory; bool as uint8, because a byte of it may hold anything."""
     array: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False).view(np.ndarray)
     return array.view(np.uint8) if array.dtype == np.bool_ else array
 
 
-def read_rows(file: io.BufferedReader, header: Header, first: int, last: int) -> NDArray[Any]:
-    """Return rows first to last of the array whose header has just been read; bool as uint8."""
-    row_bytes = header.nbytes // max(header.shape[0], 1)
-    held = np.empty((last - first) * row_bytes, np.uint8)
-    file.seek(file.tell() + first * row_bytes)
-    if file.readinto(held.data) < len(held):
-        raise TableError("the file was cut short. Write it again.")
-    dtype = np.dtype(np.uint8) if header.dtype == np.bool_ else header.dtype
-    return held.view(dtype).reshape((last - first, *header.shape[1:]), order="F" if header.fortran else "C")
-
-
-def open_npy(request: FileRequest, *, max_bytes: int = MAX_BYTES) -> Table:
-    """Open ``.npy`` files: two-dimensional arrays of bits, numbers or packed bits.
-
-    Files of bool or uint8 stay on disk and are mapped into memory; every cell is checked at opening. Of remote
-    ones the rows are read in place, and cells are checked as they are read.
-    Other types (float with NaN, int64, or any with `threshold`) are converted into one byte a cell in memory.
-
-    Parameters
-    ----------
-    request : FileRequest
-        What every reader is asked.
-    max_bytes : int, default=4 GiB
-        The most that a remote file may have if it must be converted in memory.
-    """
-    looks = each(partial(_look, request=request), request.files)
-    places = tuple(look.place for look in looks)
-    in_place = all(look.plain for look in looks)
-    check_widths(places, [look.n_columns for look in looks])
-    large = sum(look.header.nbytes for look in looks) > SMALL
-    if in_place and (len(looks) > 1 or large or isinstance(places[0], RemoteFile)):
-        starts = np.concatenate([[0], np.cumsum([look.header.shape[0] for look in looks])])
-        source = FileSource(places, tuple(int(start) for start in starts), looks[0].n_columns, request.packed)
-        return Table(source, request.names)
-    pieces = [look.bits or _convert(look, request, max_bytes) for look in looks]
-    return Table(MemorySource(stack([x for x, _ in pieces]), stack_observed([o for _, o in pieces])), request.names)
-
-
-@dataclass(frozen=True)
-class _Look:
-    """What a look at one file told; the bits of a remote one are left where they are."""
-
-    place: Place
-    header: Header
-    plain: bool  # whether the file's bytes are the bits, row after row
-    n_columns: int
-    bits: tuple[Bits, Bits] | None
-
-
-def _look(place: Place, request: FileRequest) -> _Look:
-    """Read the header of one file, and check the cells of a local one."""
-    with reading(place):
-        if isinstance(place, RemoteFile):
-            place = place.marked()
-        with open_file(place, HEADER) as file:
-            header = _read_header(file)
-        if len(header.shape) != 2:
-            raise TableError(f"a table has rows and columns, but the array has {len(header.shape)} dimension(s).")
-        plain = header.dtype in (np.bool_, np.uint8) and request.threshold is None and not header.fortran
-        if not isinstance(place, RemoteFile):
-            bits = array_bits(map_array(place), request)
-            return _Look(place, header, plain, bits[0].shape[1], bits)
-        check_shape(*header.shape)
-        like_it = array_bits(np.zeros((1, header.shape[1]), header.dtype), request)  # refuses what no cell could mend
-        return _Look(place, header, plain, like_it[0].shape[1], None)
-
-
-def _read_header(file: io.BufferedReader) -> Header:
-    """Read the header of a file that is open at its start."""
-    size = file.seek(0, io.SEEK_END)
-    file.seek(0)
-    return read_header(file, size)
-
-
-def _convert(look: _Look, request: FileRequest, max_bytes: int) -> tuple[Bits, Bits]:
-    """Return the bits of a remote file, read into memory as a whole."""
-    with reading(look.place), open_file(look.place, HEADER) as file:
-        header = _read_header(file)
-        if header.nbytes > max_bytes:
-            raise TableError(
-                f"the array takes {header.nbytes} bytes, above max_bytes={max_bytes}, and must be converted in "
-                "memory. Raise max_bytes=, or save it as uint8 or bool in C order, which needs no conversion."
-            )
-        return array_bits(read_rows(file, header, 0, header.shape[0]), request)
-
-
-@dataclass(frozen=True, eq=False)
-class FileSource:
-    """Rows of ``.npy`` files of bytes or packed bits, one file below the other.
-
-    Only paths are kept, so that the source travels to other processes as a few bytes; `read` maps local files
-    again, and opens remote ones.
-
-    Attributes
-    ----------
-    paths : tuple of Place
-        The files.
-    starts : tuple of int
-        The table's row at which each file starts, and the number of rows.
-    n_columns : int
-        Number of columns.
-    packed : bool
-        Whether the files hold packed bits.
-    """
-
-    paths: tuple[Place, ...]
-    starts: tuple[int, ...]
-    n_columns: int
-    packed: bool = False
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return self.starts[-1]
-
-    @property
-    def resident(self) -> bool:
-        """The files are mapped, not loaded."""
-        return False
-
-    @property
-    def row_bytes(self) -> float:
-        """Bytes of one row."""
-        return (self.n_columns + 7) // 8 if self.packed else self.n_columns
-
-    @property
-    def row_cells(self) -> float:
-        """Cells of a row that arithmetic touches: all."""
-        return float(self.n_columns)
-
-    def read(self, start: int, stop: int) -> tuple[Bits, Bits]:
-        """Return rows start to stop: a view of the mapped file, or a copy of rows from several or remote files."""
-        pieces: list[NDArray[Any]] = []
-        first = max(0, min(bisect_right(self.starts, start) - 1, len(self.paths) - 1))
-        for i in range(first, len(self.paths)):
-            low, high = self.starts[i], self.starts[i + 1]
-            if low >= stop and pieces:
-                break
-            with reading(self.paths[i]):
-                pieces.append(self._rows(i, max(start - low, 0), max(min(stop, high) - low, 0)))
-        values = pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
-        x: Bits = Packed(values, self.n_columns) if self.packed else Dense(values)
-        return x, AllOnes(x.shape)
-
-    def _rows(self, i: int, first: int, last: int) -> NDArray[Any]:
-        """Return rows first to last of file `i`."""
-        place, shape = self.paths[i], (self.starts[i + 1] - self.starts[i], int(self.row_bytes))
-        changed = TableError("the file has changed since the table was opened. Open the table again.")
-        if not isinstance(place, RemoteFile):
-            array = map_array(place)
-            if array.shape != shape or array.dtype != np.uint8:
-                raise changed
-            array = array[first:last]
-        else:
-            with open_file(place, HEADER) as file:
-                header = _read_header(file)
-                if header.shape != shape or header.dtype not in (np.bool_, np.uint8) or header.fortran:
-                    raise changed
-                array = read_rows(file, header, first, max(first, last))
-        if self.packed:  # checked whenever it is read: the file may be another one by now
-            packed_bits(array, self.n_columns, first)
-        else:
-            dense_bits(array, first_row=first)
-        return array
+def _header(file: io.BufferedReader) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Read a header: the shape, whether the order is that of Fortran, and the type."""
+    first = npy.read_magic(file) == (1, 0)
+    return npy.read_array_header_1_0(file) if first else npy.read_array_header_2_0(file)

@@ -1,29 +1,24 @@
-"""``.npz`` files: an array among several, or a SciPy sparse matrix; sizes are checked before use."""
+"""``.npz`` files: an array among several, or a SciPy sparse matrix."""
 
 from __future__ import annotations
 
 import io
 import zipfile
 from pathlib import Path
-from typing import BinaryIO, TypeAlias, cast
 
-from numpy.lib import format as npy
+import numpy as np
 from scipy import sparse
 
-from hiddenbits.data.arrays.npy import MAX_HEADER, Header, array_bits, read_header
+from hiddenbits.data.arrays.npy import cells_of
+from hiddenbits.data.arrays.source import Cells, held
 from hiddenbits.data.bits import Bits
-from hiddenbits.data.cell_checks import MAX_BYTES, MAX_COLUMNS, sparse_bits
+from hiddenbits.data.cell_checks import MAX_BYTES, MAX_COLUMNS
 from hiddenbits.data.errors import TableError
 from hiddenbits.data.file_request import FileRequest, check_shape, check_widths, reading
 from hiddenbits.data.locations.places import open_file
-from hiddenbits.data.stack import stack, stack_observed
-from hiddenbits.data.table import MemorySource, Table
+from hiddenbits.data.table import Table
 
-SPARSE_KEYS = {"format", "shape", "data"}  # what scipy.sparse.save_npz writes, with some of these:
-INDEX_KEYS = {"shape", "indptr", "indices", "row", "col", "coords", "offsets"}
-Cells: TypeAlias = tuple[Bits, Bits]
-
-DEFLATE_RATIO = 1032  # no deflated data unpacks to more than this many times its size
+SPARSE_KEYS = {"format", "shape", "data"}  # what scipy.sparse.save_npz writes, among others
 
 
 def open_npz(
@@ -47,65 +42,38 @@ def open_npz(
         with reading(path), open_file(path) as file:
             pieces.append(_read(file, request, key, max_bytes, max_columns))
     check_widths(request.files, [x.shape[1] for x, _ in pieces])
-    return Table(MemorySource(stack([x for x, _ in pieces]), stack_observed([o for _, o in pieces])), request.names)
+    return Table(held(pieces), request.names)
 
 
-def _read(file: io.BufferedReader, request: FileRequest, key: str | None, max_bytes: int, max_columns: int) -> Cells:
+def _read(
+    file: io.BufferedReader, request: FileRequest, key: str | None, max_bytes: int, max_columns: int
+) -> tuple[Bits, Bits]:
     """Return (x, observed) of one file."""
-    archive = zipfile.ZipFile(file)
-    entries = {Path(info.filename).name.removesuffix(".npy"): info for info in archive.infolist()}
-    if len(entries) < len(archive.infolist()):
-        raise TableError("the file has two arrays with the same name. Write it again with numpy.savez.")
-    if key is None and set(entries) >= SPARSE_KEYS:
-        headers = _headers(archive, entries, max_bytes)
-        if any(headers[name].dtype.kind not in "iu" for name in INDEX_KEYS & set(entries)):
-            raise TableError(
-                "the sparse matrix is damaged: its shape and indices must be whole numbers. Write it again."
-            )
-        return _sparse(file, request, max_columns)
-    listed = ", ".join(repr(name) for name in entries) or "none"
-    if key is None and len(entries) != 1:
-        raise TableError(f"the file holds {len(entries)} arrays: choose one with key=. They are: {listed}.")
-    if key is not None and key not in entries:
+    sizes = {Path(entry.filename).stem: entry.file_size for entry in zipfile.ZipFile(file).infolist()}
+    is_sparse = key is None and set(sizes) >= SPARSE_KEYS
+    listed = ", ".join(repr(name) for name in sizes) or "none"
+    if key is None and len(sizes) != 1 and not is_sparse:
+        raise TableError(f"the file holds {len(sizes)} arrays: choose one with key=. They are: {listed}.")
+    if key is not None and key not in sizes:
         raise TableError(f"the file holds no array {key!r}. Its arrays are: {listed}.")
-    (entry,) = entries.values() if key is None else (entries[key],)
-    _headers(archive, {entry.filename: entry}, max_bytes)
-    with archive.open(entry) as packed:
-        array = npy.read_array(cast("BinaryIO", packed), allow_pickle=False, max_header_size=MAX_HEADER)
-        if packed.read(1):  # also makes zipfile compare the checksum
-            raise TableError(f"{entry.filename} holds more than its header declares. Write the file again.")
-    return array_bits(array, request)
-
-
-def _sparse(file: io.BufferedReader, request: FileRequest, max_columns: int) -> Cells:
-    """Return (x, observed) of a sparse matrix."""
-    file.seek(0)
-    matrix = sparse.load_npz(file)
-    check_shape(*matrix.shape)
-    if matrix.shape[1] > max_columns:
-        raise TableError(f"the sparse matrix declares {matrix.shape[1]} columns, above max_columns={max_columns}.")
-    if request.packed:
-        raise TableError("packed=True, but the file holds a sparse matrix.")
-    return sparse_bits(matrix, blank=request.blank, threshold=request.threshold, names=request.names)
-
-
-def _headers(archive: zipfile.ZipFile, entries: dict[str, zipfile.ZipInfo], max_bytes: int) -> dict[str, Header]:
-    """Return the headers of some entries, after holding what they declare against their sizes and the cap."""
-    headers = {name: _header(archive, entry) for name, entry in entries.items()}
-    total = sum(header.nbytes for header in headers.values())
+    wanted = list(sizes) if key is None else [key]
+    total = sum(sizes[name] for name in wanted)
     if total > max_bytes:
         raise TableError(
             f"the arrays take {total} bytes, above max_bytes={max_bytes}. Raise max_bytes=, or save the table as "
             ".npy or Parquet, which are read in parts."
         )
-    return headers
-
-
-def _header(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Header:
-    """Return the header of one entry. zipfile never unpacks more than the entry's declared size."""
-    if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise TableError(f"{entry.filename} is compressed in a way that numpy.savez does not use. Write it again.")
-    if entry.file_size > DEFLATE_RATIO * (entry.compress_size + 64):
-        raise TableError(f"{entry.filename} cannot unpack to its declared {entry.file_size} bytes. Write it again.")
-    with archive.open(entry) as file:
-        return read_header(cast("BinaryIO", file), entry.file_size)
+    file.seek(0)
+    if not is_sparse:
+        array = np.load(file, allow_pickle=False)[wanted[0]]
+        if array.ndim != 2:
+            raise TableError(f"a table has rows and columns, but the array has {array.ndim} dimension(s).")
+        check_shape(*array.shape)
+        return cells_of(request, array.shape[1])(array, 0)
+    if request.packed:
+        raise TableError("packed=True, but the file holds a sparse matrix.")
+    matrix = sparse.load_npz(file)
+    check_shape(*matrix.shape)
+    if matrix.shape[1] > max_columns:
+        raise TableError(f"the sparse matrix declares {matrix.shape[1]} columns, above max_columns={max_columns}.")
+    return Cells("sparse", matrix.shape[1], request.blank, request.threshold, request.names)(matrix, 0)

@@ -1,22 +1,44 @@
-"""Named arrays, as HDF5 files and Zarr stores hold them: what a file declares, and rows that h5py or zarr read."""
+"""Named arrays, as HDF5 files and Zarr stores hold them: rows that h5py or zarr read, whose interfaces agree."""
 
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from hiddenbits.data.errors import TableError
 from hiddenbits.data.locations.places import Place
 from hiddenbits.quoting import told
 
-LISTED = 100  # names that a message shows at most
+SLAB_BYTES = 1 << 24  # stored bytes that are turned into bits at a time
+BAND_BYTES = 1 << 28  # whole chunks are decompressed together up to this size; above, each is for every slab
+
+Find = Callable[[str], Any]  # the group or array at a path, None if there is nothing
+T = TypeVar("T")
+
+
+class Store(Protocol):
+    """A file of named arrays that can be opened again and again, in any thread or process."""
+
+    @property
+    def place(self) -> Place:
+        """Where the file is."""
+        ...
+
+    @property
+    def max_bytes(self) -> int:
+        """The most that a chunk or a row may take in memory, or the stored cells of a part."""
+        ...
+
+    def open(self) -> AbstractContextManager[Find]:
+        """Open the file for a while."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -45,127 +67,132 @@ class StoredArray:
         """Bytes of one row as it is stored."""
         return math.prod(self.shape[1:]) * np.dtype(self.dtype).itemsize
 
-    @property
-    def chunk_bytes(self) -> int:
-        """Bytes of a chunk's cells."""
-        return math.prod(self.chunk or (0,)) * np.dtype(self.dtype).itemsize
+    def read(self, find: Find, start: int, stop: int) -> NDArray[Any]:
+        """Return rows start to stop, of a type that SciPy knows: this machine's byte order, no half floats."""
+        node = find(self.name)
+        if node is None or declared(node, self.name) != self:
+            raise TableError("the file has changed since the table was opened. Open the table again.")
+        values = np.asarray(node[start:stop])
+        return values.astype(np.float32 if values.dtype == np.float16 else values.dtype.newbyteorder("="), copy=False)
 
-    @property
-    def band(self) -> int:
-        """Rows that are decompressed together: the height of a chunk."""
-        return self.chunk[0] if self.chunk else 1
+    def slabs(self, start: int, stop: int) -> Iterator[tuple[int, int]]:
+        """Yield runs of rows that are read together: whole chunks where these are not too large."""
+        band, row_bytes = self.chunk[0] if self.chunk else 1, max(self.row_bytes, 1)
+        height = max(1, SLAB_BYTES // row_bytes)
+        if height >= band:
+            height = height // band * band
+        elif band * row_bytes <= BAND_BYTES:
+            height = band
+        while start < stop:
+            last = min((start // height + 1) * height, stop)
+            yield start, last
+            start = last
 
 
-class Store(Protocol):
-    """A file of named arrays that can be opened again and again, in any thread or process."""
+def declared(node: Any, name: str, max_bytes: float = math.inf) -> StoredArray:
+    """Return what the library says of an array of numbers, after holding it against the cap."""
+    if node is None or node.dtype.kind not in "biuf":
+        what = "is not there" if node is None else f"holds {node.dtype.str}, not numbers"
+        raise TableError(f"the array {name!r} {what}. Cells must be 0, 1 or missing; write them again.")
+    chunk = None if node.chunks is None else tuple(int(n) for n in node.chunks)
+    array = StoredArray(name, tuple(int(n) for n in node.shape), node.dtype.str, chunk)
+    for what, size in (("chunk", math.prod(chunk or ()) * node.dtype.itemsize), ("row", array.row_bytes)):
+        if size > max_bytes:
+            raise TableError(
+                f"a {what} of the array {name!r} declares {size} bytes, above max_bytes={max_bytes}. Write it again in "
+                "smaller chunks, or raise max_bytes=."
+            )
+    return array
+
+
+@dataclass(frozen=True)
+class DenseRows:
+    """Rows of a two-dimensional array in a file; only the chunks that hold them are read."""
+
+    store: Store
+    array: StoredArray
+
+    kind: Literal["dense"] = "dense"
 
     @property
     def place(self) -> Place:
-        """Where the file is."""
-        ...
+        """The file."""
+        return self.store.place
 
-    def open(self) -> AbstractContextManager[Reader]:
-        """Open the file for a while."""
-        ...
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(rows, columns)."""
+        return self.array.shape[0], self.array.shape[1]
+
+    @property
+    def row_items(self) -> float:
+        """Cells of a row."""
+        return float(self.array.shape[1])
+
+    @property
+    def can_miss(self) -> bool:
+        """Whether cells may be NaN."""
+        return np.dtype(self.array.dtype).kind == "f"
+
+    def mapped(self, function: Callable[[Any, int], T], start: int, stop: int) -> Iterator[T]:
+        """Yield the function of rows, some chunks at a time."""
+        with library(), self.store.open() as find:
+            for low, high in self.array.slabs(start, stop):
+                yield function(self.array.read(find, low, high), low)
 
 
-class Reader(ABC):
-    """An opened file of named arrays: groups and arrays of h5py or of zarr, which answer to the same words.
+@dataclass(frozen=True)
+class SparseRows:
+    """Rows of a CSR or CSC matrix in a file; one by columns (CSC) is read as a whole."""
 
-    Parameters
-    ----------
-    max_bytes : int
-        The most that a chunk or a row may take in memory.
-    """
+    store: Store
+    kind: Literal["csr", "csc"]
+    shape: tuple[int, int]
+    indptr: StoredArray
+    indices: StoredArray
+    data: StoredArray
 
-    def __init__(self, max_bytes: int) -> None:
-        self._max_bytes = max_bytes
-        self._nodes: dict[str, Any] = {}
+    @property
+    def place(self) -> Place:
+        """The file."""
+        return self.store.place
 
-    @abstractmethod
-    def _find(self, name: str) -> Any:
-        """Return the library's group or array at a path, None if there is nothing."""
+    @property
+    def row_items(self) -> float:
+        """Stored cells of a row, on average."""
+        return self.indices.shape[0] / max(self.shape[0], 1)
 
-    @abstractmethod
-    def _texts(self, node: Any) -> list[Any] | None:
-        """Return the cells of an array of text; None if it holds no text."""
+    @property
+    def can_miss(self) -> bool:
+        """Whether cells may be NaN."""
+        return np.dtype(self.data.dtype).kind == "f"
 
-    def _check(self, node: Any, name: str) -> None:  # noqa: B027  (Zarr has nothing to refuse)
-        """Refuse an array whose cells are not in this file, or cannot be decoded."""
-
-    def _calls(self, what: str) -> AbstractContextManager[None]:
-        """Return a context for calls of the library."""
-        return library(what)
-
-    def _node(self, name: str) -> Any:
-        if name not in self._nodes:
-            with self._calls(f"what is at {name[:100]!r}"):
-                self._nodes[name] = self._find(name)
-        return self._nodes[name]
-
-    def kind(self, name: str) -> Literal["array", "group"] | None:
-        """Return what is at this path, None if nothing."""
-        node = self._node(name)
-        return None if node is None else "array" if hasattr(node, "dtype") else "group"
-
-    def children(self, name: str) -> list[str]:
-        """Return the names of what a group holds, sorted; a hundred at most, and none that cannot be listed."""
-        if self.kind(name) != "group":
-            return []
-        with self._calls(f"the group {name!r}"):
-            return sorted(str(child) for child in self._node(name))[:LISTED]
-
-    def attribute(self, name: str, key: str) -> Any:
-        """Return an attribute of the array or group at this path, None if it has none of that name."""
-        with self._calls(f"the attribute {key!r} of {name!r}"):
-            value = self._node(name).attrs.get(key)
-        return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
-
-    def array(self, name: str) -> StoredArray:
-        """Return what the file declares of an array of numbers, after checking that it can be read here."""
-        node = self._node(name)
-        if self.kind(name) != "array":
-            raise TableError(f"there is no array {name!r} in the file. It is damaged, or AnnData did not write it.")
-        self._check(node, name)
-        array = _declared(node, name)
-        for what, size in (("chunk", array.chunk_bytes), ("row", array.row_bytes)):
-            if size > self._max_bytes:
+    def mapped(self, function: Callable[[Any, int], T], start: int, stop: int) -> Iterator[T]:
+        """Yield the function of the rows (of a CSC matrix, of the columns), as one sparse array."""
+        with library(), self.store.open() as find:
+            indptr = self.indptr.read(find, start, stop + 1).astype(np.int64)
+            first, last, n_items = int(indptr[0]), int(indptr[-1]), self.indices.shape[0]
+            if not 0 <= first <= last <= n_items or (start == 0 and first):
                 raise TableError(
-                    f"a {what} of the array {name!r} declares {size} bytes, above max_bytes={self._max_bytes}. Write "
-                    "it again in smaller chunks, or raise max_bytes=."
+                    f"rows {start} to {stop - 1}: the sparse table is damaged: its index pointers go from {first} to "
+                    f"{last} of {n_items} stored cells. Write it again."
                 )
-        return array
-
-    def rows(self, array: StoredArray, start: int, stop: int) -> NDArray[Any]:
-        """Return rows start to stop; an error if the array is not what it was when it was declared."""
-        node = self._node(array.name)
-        if self.kind(array.name) != "array" or _declared(node, array.name) != array:
-            raise TableError("the file has changed since the table was opened. Open the table again.")
-        with self._calls(f"the array {array.name!r}, rows {start} to {stop - 1}"):
-            return np.asarray(node[start:stop])
-
-    def texts(self, name: str, length: int) -> tuple[str, ...]:
-        """Return a one-dimensional array of text."""
-        node = self._node(name)
-        shape = tuple(node.shape or ())
-        if shape != (length,):
-            raise TableError(f"{length} names are needed, but {name!r} has the shape {shape}.")
-        self._check(node, name)
-        with self._calls(f"the array {name!r}"):
-            found = self._texts(node)
-        if found is None or not all(isinstance(text, str) for text in found):
-            raise TableError(f"{name!r} does not hold the columns' names as text. Give them with names=.")
-        return tuple(found)
-
-
-def _declared(node: Any, name: str) -> StoredArray:
-    """Return what the library says of an array of numbers."""
-    if node.dtype.kind not in "biuf":
-        raise TableError(
-            f"the array {name!r} holds {node.dtype.str}, not numbers. Cells must be 0, 1 or blank; recode it."
-        )
-    chunk = None if node.chunks is None else tuple(int(n) for n in node.chunks)
-    return StoredArray(name, tuple(int(n) for n in node.shape), node.dtype.str, chunk)
+            if (last - first) * (self.indices.row_bytes + self.data.row_bytes) > self.store.max_bytes:
+                raise TableError(
+                    f"rows {start} to {stop - 1} hold {last - first} cells, above max_bytes={self.store.max_bytes} "
+                    "bytes. Open the table with a smaller part_bytes=, or raise max_bytes=. A table that is stored by "
+                    "columns (CSC) is loaded whole: write it by rows (X.tocsr())."
+                )
+            by_rows = self.kind == "csr"
+            shape = (stop - start, self.shape[1]) if by_rows else self.shape
+            matrix: Any = (sparse.csr_array if by_rows else sparse.csc_array)(shape, dtype=np.uint8)
+            matrix.indptr = (
+                indptr - first
+            )  # set, not passed: SciPy's constructor would cast them before they are checked
+            matrix.indices = self.indices.read(find, first, last)
+            data = self.data.read(find, first, last)
+            matrix.data = data.view(np.uint8) if data.dtype == np.bool_ else data  # any byte may be there: checked
+            yield function(matrix, start if by_rows else 0)
 
 
 def pieces_of(name: str) -> list[str]:
@@ -177,17 +204,19 @@ def pieces_of(name: str) -> list[str]:
 
 
 @contextmanager
-def library(what: str) -> Iterator[None]:
-    """Turn whatever h5py or zarr raises into one `TableError`; only calls of theirs stand in such a block."""
+def library() -> Iterator[None]:
+    """Turn whatever h5py or zarr raises into one `TableError`."""
     try:
         yield
-    except (TableError, PermissionError):
+    except (TableError, PermissionError, FileNotFoundError):
         raise
     except BlockingIOError as error:
         raise TableError("the file is open for writing, here or in another program. Close it there first.") from error
     except Exception as error:  # damage makes these libraries raise anything, from AttributeError to ZeroDivisionError
-        where = f"{what}: " if what else ""
+        plugin = (
+            " or import the package that has this filter, such as hdf5plugin" if "required filter" in str(error) else ""
+        )
         raise TableError(
-            f"{where}cannot be read ({type(error).__name__}: {told(error)}). The file is damaged, or of another "
-            "format; write it again."
+            f"cannot be read ({type(error).__name__}: {told(error)}). The file is damaged, or of another format; "
+            f"write it again{plugin}."
         ) from error

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from hiddenbits.addresses import LEFT_OUT
-from hiddenbits.data.arrays.find_table import Wanted, open_stored
-from hiddenbits.data.arrays.stored import Reader, library, pieces_of
+from hiddenbits.data.arrays.find_table import open_stored
+from hiddenbits.data.arrays.stored import Find, pieces_of
 from hiddenbits.data.cell_checks import MAX_BYTES, MAX_COLUMNS
 from hiddenbits.data.errors import TableError
 from hiddenbits.data.file_request import FileRequest
@@ -62,7 +63,7 @@ def open_zarr(
             )
         size = place.stat().st_size if isinstance(place, Path) and place.is_file() else None
         stores.append(ZarrStore(place, size, max_bytes))
-    return open_stored(request, stores, Wanted(array, layer, nan, max_bytes, max_columns))
+    return open_stored(request, stores, array=array, layer=layer, nan=nan, max_columns=max_columns)
 
 
 def zarr() -> Any:
@@ -94,55 +95,32 @@ class ZarrStore:
     max_bytes: int
 
     @contextmanager
-    def open(self) -> Iterator[ZarrReader]:
-        """Open the store for a while."""
+    def open(self) -> Iterator[Find]:
+        """Open the store for a while; what a server says gives no secret away."""
         storage, place = zarr().storage, self.place
         if isinstance(place, RemoteFile):
             from fsspec.implementations.asyn_wrapper import AsyncFileSystemWrapper
 
-            files = AsyncFileSystemWrapper(place.fs, asynchronous=True)
-            yield ZarrReader(storage.FsspecStore(files, read_only=True, path=place.path), place, self.max_bytes)
-            return
-        if self.size is None:
-            yield ZarrReader(storage.LocalStore(place, read_only=True), place, self.max_bytes)
-            return
-        if place.stat().st_size != self.size:
+            with reaching(place.shown, place.secrets):
+                files = AsyncFileSystemWrapper(place.fs, asynchronous=True)
+                yield partial(_find, storage.FsspecStore(files, read_only=True, path=place.path))
+        elif self.size is None:
+            yield partial(_find, storage.LocalStore(place, read_only=True))
+        elif place.stat().st_size != self.size:
             raise TableError("the file has changed since the table was opened. Open the table again.")
-        store = storage.ZipStore(place, mode="r")
-        try:
-            yield ZarrReader(store, place, self.max_bytes)
-        finally:
-            if store._is_open:
-                store.close()
+        else:
+            with closing(storage.ZipStore(place, mode="r")) as store:
+                yield partial(_find, store)
 
 
-class ZarrReader(Reader):
-    """An opened Zarr store."""
-
-    def __init__(self, store: Any, place: Place, max_bytes: int) -> None:
-        super().__init__(max_bytes)
-        self._store, self._place = store, place
-
-    @contextmanager
-    def _calls(self, what: str) -> Iterator[None]:
-        """Return a context for calls of zarr; what a server says gives no secret away."""
-        place = self._place
-        remote = reaching(place.shown, place.secrets) if isinstance(place, RemoteFile) else nullcontext()
-        with library(what), remote:
-            yield
-
-    def _find(self, name: str) -> Any:
-        """Return the group or array at a path, None if there is nothing."""
-        try:
-            node = zarr().open(self._store, path="/".join(pieces_of(name)), mode="r")
-        except FileNotFoundError:
-            return None
-        told = node.metadata
-        codecs = [getattr(told, part, None) for part in ("filters", "compressor", "codecs")]
-        if "pickle" in repr(codecs).lower():  # numcodecs has such a codec, and would run what it finds
-            raise TableError(f"{name!r} is stored as pickles, which are programs and never run. Write numbers.")
-        return node
-
-    def _texts(self, node: Any) -> list[Any] | None:
-        """Return the cells of an array of text; None if it holds no text."""
-        return node[:].tolist() if node.dtype.kind in "OTU" else None
+def _find(store: Any, name: str) -> Any:
+    """Return the group or array at a path, None if there is nothing."""
+    try:
+        node = zarr().open(store, path="/".join(pieces_of(name)), mode="r")
+    except FileNotFoundError:
+        return None
+    told = node.metadata
+    codecs = [getattr(told, part, None) for part in ("filters", "compressor", "codecs")]
+    if "pickle" in repr(codecs).lower():  # numcodecs has such a codec, and would run what it finds
+        raise TableError(f"{name!r} is stored as pickles, which are programs and never run. Write numbers.")
+    return node

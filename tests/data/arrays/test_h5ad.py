@@ -118,7 +118,7 @@ def test_what_anndata_writes(tmp_path):
             with pytest.raises(TableError, match=r"x\.h5ad: row 0, column \d \('gène \d'\): 5 is not a bit"):
                 open_table(path, layer="counts").to_float()
         for name in ("raw", "", "..", "counts/x"):
-            with pytest.raises(TableError, match=r"there is no layer|is not a path within the file"):
+            with pytest.raises(TableError, match=r"there is no 'layers|is not a path within the file"):
                 open_table(path, layer=name)
 
 
@@ -137,7 +137,7 @@ def test_several_files_pickles_and_threads(tmp_path):
     with pytest.raises(TableError, match=r"12\.h5ad: the table is stored as dense, that of 9\.h5ad as csr"):
         open_table(tmp_path / "*.h5ad")
     write(tmp_path / "12.h5ad", sparse.csr_array(x), names=[*"abcdefg"])
-    with pytest.raises(TableError, match=r"12\.h5ad: the names of the columns are not those of 9\.h5ad"):
+    with pytest.raises(TableError, match=r"12\.h5ad: that of 9\.h5ad as csr, or its columns have other names"):
         open_table(tmp_path / "*.h5ad")
     (tmp_path / "10.h5ad").write_bytes(b"nothing")
     with pytest.raises(TableError, match=r"10\.h5ad: cannot be read \(OSError"):
@@ -170,12 +170,12 @@ def test_only_needed_chunks_are_read(tmp_path):
     raw[place.byte_offset + 5] ^= 255
     path.write_bytes(raw)
     np.testing.assert_array_equal(table.source.read(0, 30)[0].to_dense(), bits(50)[:30])
-    with pytest.raises(TableError, match=r"x\.h5ad: the array 'X', rows 39 to 40: cannot be read .*damaged"):
+    with pytest.raises(TableError, match=r"x\.h5ad: cannot be read .*damaged"):
         table.source.read(39, 41)
 
 
 def test_stored_nan(tmp_path, monkeypatch):
-    monkeypatch.setattr("hiddenbits.data.arrays.find_table.SAMPLE", 100)
+    monkeypatch.setattr("hiddenbits.data.arrays.source.SAMPLE", 100)
     for at in (0, 150):
         matrix = sparse.csr_array(bits(90).astype("f4"))
         matrix.data[at] = np.nan
@@ -184,7 +184,7 @@ def test_stored_nan(tmp_path, monkeypatch):
         assert_reads(table, open_table(matrix).to_float())
         assert isinstance(table.source.read(0, 1)[1], Complement)
         assert_reads(open_table(path, blank="zero"), open_table(matrix, blank="zero").to_float())
-    with pytest.raises(TableError, match=r"x\.h5ad: a stored cell is NaN.*nan=True"):
+    with pytest.raises(TableError, match=r"x\.h5ad: a cell is missing.*nan=True"):
         open_table(path).to_float()
     with pytest.raises(TableError, match=r"x\.h5ad: A threshold below 0 would turn every absent cell"):
         open_table(path, threshold=-1)

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from hiddenbits.data import TableError, open_table
-from tests.data.inputs.test_dask_tables import X, frame, nan
+from tests.data.arrays.test_dask_tables import X, frame, nan
 from tests.data.readers.test_readers import assert_reads, holes
 
 dask = pytest.importorskip("dask", reason="the cluster extra is not installed")
@@ -178,10 +178,9 @@ def test_damaged_sparse_chunks():
         return made
 
     meta = sparse.csr_array((0, 0), dtype=np.uint8)
-    last = int(np.flatnonzero(X[:20].any(axis=1))[-1])
     array = da.concatenate([da.from_array(X[:40], chunks=20).map_blocks(sparse.csr_array, meta=meta)] * 1)
     array = da.concatenate([array, da.from_array(X[:20], chunks=20).map_blocks(broken, meta=meta)])
-    refused(array, rf"^row {40 + last}: The sparse table is damaged: column index 9 is outside 0 to 6")
+    refused(array, r"chunk 2 \(row 40 and after\): The sparse table is damaged: indices must be < 7")
     twice = sparse.coo_array(([1, 1], ([3, 3], [2, 2])), shape=(20, 7))
     blocks = [sparse.coo_array(X[:20]), twice]
     refused(

@@ -13,7 +13,7 @@ from tests.data.readers.test_readers import assert_reads, bits, holes
 zarr = pytest.importorskip("zarr", reason="the files extra is not installed")
 fsspec = pytest.importorskip("fsspec")
 pytest.importorskip("aiohttp")
-from tests.data.readers.arrays.test_zarr import write, zipped  # noqa: E402  (it skips itself without zarr)
+from tests.data.arrays.test_zarr import write, zipped  # noqa: E402  (it skips itself without zarr)
 
 
 def files_of(folder):
@@ -42,7 +42,7 @@ def test_s3_and_memory(tmp_path):
 def test_what_servers_refuse(tmp_path):
     files = files_of(write(tmp_path / "x.zarr", bits(), chunks=(20, 7)))
     with FileServer(files) as server:
-        with pytest.raises(TableError, match=r"y\.zarr: there is no metadata of an array or group"):
+        with pytest.raises(TableError, match=r"y\.zarr: there is no array or group '', or no metadata"):
             open_table(f"{server.url}/y.zarr")
         with pytest.raises(TableError, match=r"many files.*storage_options=") as caught:
             open_table(f"{server.url}/x.zarr?token=very-secret", format="zarr")
