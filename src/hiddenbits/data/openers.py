@@ -296,8 +296,8 @@ OPENERS: tuple[Memory | Format, ...] = (
     Memory(
         "an array of text",
         lambda X, request: not request.reals and _is_text_array(X),
-        "arrays.text:open_text_array",
-        said="arrays.text:open_text_array",
+        "arrays.dense:open_text_array",
+        said="arrays.dense:open_text_array",
     ),
     Memory(
         "an array or a list of rows",
@@ -305,7 +305,7 @@ OPENERS: tuple[Memory | Format, ...] = (
         "arrays.dense:open_array",
         "reals:open_reals",
         form="array",
-        said="arrays.text:open_text_array",
+        said="arrays.dense:open_text_array",
     ),
 )
 FORMATS = tuple(opener for opener in OPENERS if isinstance(opener, Format))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -29,10 +30,25 @@ def open_array(X: Any, request: Request) -> Table:
     except TableError:
         if request.plain_only or request.threshold is not None or not _has_signs(array):
             raise
-        from hiddenbits.data.arrays.text import open_text_array
-
         return open_text_array(array, request)  # which says what it reads as 1 and 0
     return Table(MemorySource(*bits), request.names)
+
+
+def open_text_array(X: Any, request: Request) -> Table:
+    """Open an array or a list of rows of text, or about whose columns something was said: columns without names."""
+    from hiddenbits.data.coding.coded_columns import CodedColumn, Coding
+    from hiddenbits.data.columns.gather import cells_of_array
+    from hiddenbits.data.columns.open import open_cells
+
+    request = replace(request, levels=False)  # in an array 0 and 1 are binary; all else has its type in column_types=
+    array = as_array(X)
+    if array.ndim == 2 and not array.size:
+        return open_array(array.astype(float), request)
+    cells = cells_of_array(array)
+    if request.plain_only:
+        request = replace(request, coding=Coding(tuple(CodedColumn(column.name) for column in cells), named=False))
+        return replace(open_cells(cells, request, named=False), read_as=None)
+    return open_cells(cells, request, named=False)
 
 
 def _has_signs(array: Any) -> bool:

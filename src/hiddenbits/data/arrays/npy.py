@@ -13,9 +13,8 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from hiddenbits.data.arrays.dense import open_array
+from hiddenbits.data.arrays.dense import open_array, open_text_array
 from hiddenbits.data.arrays.source import Cells, held, open_rows
-from hiddenbits.data.arrays.text import open_text_array
 from hiddenbits.data.errors import TableError
 from hiddenbits.data.file_request import FileRequest, check_shape, check_widths, reading
 from hiddenbits.data.locations.places import Place, RemoteFile, each, open_file
