@@ -14,14 +14,15 @@ from scipy import sparse
 import hiddenbits
 from hiddenbits import LatentClassAnalysis, open_table
 from hiddenbits.data import TableError
-from hiddenbits.data.openers import FORMATS, OPENERS, Memory, find_opener
+from hiddenbits.data.coding.choices import Choices
+from hiddenbits.data.openers import FORMATS, OPENERS, find_files, find_opener
 from hiddenbits.data.request import Request
 
 X = np.random.default_rng(0).integers(0, 2, (30, 3))
 NAMES = ["a", "b", "c"]
 PACKED = Request(packed=True, n_columns=3)
-TABLE, QUERY, DELTA, DASK, ANNDATA, DICT, DICTS, SETS, BITS, SPARSE, FRAME, TEXT, ARRAY = (
-    opener.what for opener in OPENERS if isinstance(opener, Memory)
+TABLE, QUERY, DELTA, PATH, DASK, ANNDATA, DICT, DICTS, SETS, BITS, SPARSE, FRAME, TEXT, ARRAY = (
+    opener.what for opener in OPENERS
 )
 
 
@@ -72,6 +73,8 @@ EXAMPLES = [
     (dask_frame, Request(), DASK),
     (polars_lazy, Request(), QUERY),
     (delta_table, Request(), DELTA),
+    (lambda: "x.csv", Request(), PATH),
+    (lambda: [Path("a.csv"), "b.csv"], Request(), PATH),
     (anndata, Request(), ANNDATA),
     (lambda: dict(zip(NAMES, X.T, strict=True)), Request(), DICT),
     (lambda: [{"a": 1}, {"b": 0}], Request(), DICTS),
@@ -84,6 +87,7 @@ EXAMPLES = [
     (pandas_frame, Request(), FRAME),
     (arrow_table, Request(), FRAME),
     (lambda: X.astype(str), Request(), TEXT),
+    (lambda: X, Request(choices=Choices.of(drop=[0])), TEXT),
     (lambda: [["yes", "no"], ["no", "no"]], Request(), TEXT),
     (lambda: X, Request(), ARRAY),
     (lambda: np.ma.masked_array(X), Request(), ARRAY),
@@ -94,14 +98,11 @@ EXAMPLES = [
 
 @pytest.mark.parametrize(("make", "request_", "what"), EXAMPLES)
 def test_the_first_that_accepts_is_the_right_one(make, request_, what):
-    data = make()
-    opener, found = find_opener(data, request_)
-    assert opener.what == what
-    assert found is data
+    assert find_opener(make(), request_).what == what
 
 
-def test_every_opener_in_memory_has_an_example():
-    assert {what for _, _, what in EXAMPLES} == {opener.what for opener in OPENERS if isinstance(opener, Memory)}
+def test_every_opener_has_an_example():
+    assert {what for _, _, what in EXAMPLES} == {opener.what for opener in OPENERS}
 
 
 @pytest.mark.parametrize("file_format", FORMATS, ids=lambda file_format: file_format.name)
@@ -110,11 +111,9 @@ def test_files_are_told_by_suffix_or_name(file_format, tmp_path):
         path = tmp_path / f"x{suffix}"
         path.touch()
         for given in (path, str(path), [path]):
-            opener, found = find_opener(given, Request())
-            assert opener is file_format
-            assert [one for one in OPENERS if one.accepts(found, Request())] == [file_format]
+            assert find_files(given, Request()) == (file_format, (path,), ())
     (tmp_path / "x").touch()
-    assert find_opener(tmp_path / "x", Request(options={"format": file_format.name}))[0] is file_format
+    assert find_files(tmp_path / "x", Request(options={"format": file_format.name}))[0] is file_format
 
 
 def test_suffixes_and_names_are_distinct():

@@ -79,7 +79,7 @@ def test_refusals(rows, options, message):
 
 def test_files_are_refused_and_models_of_bits(tmp_path):
     (tmp_path / "x.csv").write_text("a,b\n0.5,1.5\n")
-    with pytest.raises(TableError, match="frames and arrays in memory"):
+    with pytest.raises(TypeError, match="frames and arrays in memory, not for csv files"):
         open_table(tmp_path / "x.csv", reals=True)
     table = open_table(ROWS, reals=True)
     with pytest.raises(TableError, match="LatentClassAnalysis needs bits, but this is a table of real numbers"):

@@ -7,7 +7,7 @@ import struct
 import tokenize
 import zipfile
 import zlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -105,9 +105,9 @@ def _damage(path: Place | str, error: Exception) -> str | None:
     return None
 
 
-def check_options(reader: Callable[..., Any], options: Iterable[str], name: str, more: Collection[str] = ()) -> None:
+def check_options(reader: Callable[..., Any], options: Iterable[str], name: str) -> None:
     """Refuse options that the reader of a format does not have."""
-    known = sorted({*inspect.signature(reader).parameters, *more} - {"request"})
+    known = sorted({*inspect.signature(reader).parameters} - {"request"})
     for option in options:
         if option not in known:
             raise TypeError(

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hiddenbits.data.coding.choices import Choices
-from hiddenbits.data.coding.coded_columns import LEVELS, Coding
 from hiddenbits.data.columns.describe import ColumnLook
 from hiddenbits.data.columns.message import ColumnsError, suggested
 from hiddenbits.data.columns.recipe import recipe_text
@@ -56,22 +55,16 @@ class LookedAt:
     def _becomes(self, look: ColumnLook) -> str:
         if self.choices is not None and look.name == self.choices.sample_weight:
             return "weights of the rows"
-        coding: Coding | None = None if self.table is None else self.table.coding
-        found = next((one for one in coding.columns if one.name == look.name), None) if coding else None
-        if found is not None and found.how == "values":
-            ones, zeros = (", ".join(quoted(value) for value in some) for some in (found.ones, found.zeros))
-            return f"read: {ones} = 1, {zeros or 'blank'} = 0"
-        if found is not None:
-            more = {"one-hot": "a bit for each value", "above": f"1 above {found.threshold}"}
-            more |= {how: f"{how}, {len(found.ones)} levels" for how in LEVELS}
-            return f"read: {more[found.how]}" if found.how in more else "read"
-        if coding is not None:
+        if self.table is None or self.table.coding is None:
+            return _would_become(look)
+        found = next((column for column in self.table.coding.columns if column.name == look.name), None)
+        if found is None:
             return "left out"
-        if look.needs_a_word:
-            return "you decide"
-        if look.taken == "two values":
-            return f"read: {quoted(look.one)} = 1, {quoted(look.zero)} = 0"
-        return "read" if not look.left_out else "no bits" if look.taken == "number" else "left out"
+        if found.how == "values":
+            ones, zeros = (", ".join(map(quoted, values)) for values in (found.ones, found.zeros))
+            return f"read: {ones} = 1, {zeros or 'blank'} = 0"
+        more = {"bits": "read", "one-hot": "read: a bit for each value", "above": f"read: 1 above {found.threshold}"}
+        return more.get(found.how, f"read: {found.how}, {len(found.ones)} levels")
 
     def suggested(self) -> dict[str, Any]:
         """Return options of `open_table` that would do for the columns that need a word."""
@@ -82,13 +75,23 @@ class LookedAt:
         options: dict[str, Any] = {}
         for look in self.columns:
             for name, value in suggested(look).items() if look.name in self.asked else ():
-                old = options.get(name)
-                options[name] = [*(old or []), *value] if name == "drop" else {**(old or {}), **value}
+                if isinstance(value, dict):
+                    options.setdefault(name, {}).update(value)
+                else:
+                    options[name] = [*options.get(name, []), *value] if isinstance(value, list) else value
         return options
 
     def recipe(self, source: object = None) -> str:
         """Return a recipe (TOML) that says how the table is read, for ``open_table(..., recipe=)`` and ``--recipe``."""
         return recipe_text(self.columns, self.choices, source)
+
+
+def _would_become(look: ColumnLook) -> str:
+    if look.needs_a_word:
+        return "you decide"
+    if look.taken == "two values":
+        return f"read: {quoted(look.one)} = 1, {quoted(look.zero)} = 0"
+    return "read" if not look.left_out else "no bits" if look.taken == "number" else "left out"
 
 
 def _values(look: ColumnLook) -> str:
@@ -118,13 +121,13 @@ def look_at_columns(data: Any, **options: Any) -> LookedAt:
     >>> look_at_columns(pandas.DataFrame({"q": [1, 2, 3, 4, 5] * 3})).columns[0].taken
     'ordered'
     """
-    names = ("columns", "drop", "id", "code", "missing", "sample_weight")
-    choices = said_about_columns({name: options.get(name) for name in names}, options.get("recipe"))[0]
+    words = ("columns", "drop", "id", "code", "missing", "sample_weight")
+    said = said_about_columns({word: options.get(word) for word in words}, options.get("recipe"))
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
             table = open_table(data, **options)
     except ColumnsError as error:
-        return LookedAt(error.looks, None, str(error), choices, error.asked)
+        return LookedAt(error.looks, None, str(error), said["choices"], error.asked)
     looks = () if table.read_as is None else table.read_as.looks
-    return LookedAt(looks, table, None, choices)
+    return LookedAt(looks, table, None, said["choices"])

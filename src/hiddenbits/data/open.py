@@ -5,18 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from numpy.typing import ArrayLike
 
 from hiddenbits.data.cell_checks import Blank, check_blank, check_threshold
+from hiddenbits.data.coding.choices import Choices
+from hiddenbits.data.coding.coded_columns import Coding
+from hiddenbits.data.columns.recipe import read_recipe
 from hiddenbits.data.openers import find_opener
 from hiddenbits.data.request import Request
 from hiddenbits.data.table import PART_BYTES, Table
 from hiddenbits.quoting import discreet
-
-if TYPE_CHECKING:
-    from hiddenbits.data.columns import Choices, Coding
 
 
 @discreet()
@@ -122,17 +122,9 @@ def open_table(
     >>> open_table(np.packbits([[0, 1, 1], [1, 0, 0]], axis=1), packed=True, n_columns=3).shape
     (2, 3)
     """
-    if reals and (threshold is not None or packed or blank == "zero"):
-        raise TypeError("reals=True uses cells as they are. Remove threshold=, packed= and blank='zero'.")
-    if storage_options is not None and not isinstance(storage_options, Mapping):
-        raise TypeError("storage_options= must be a dict of options for the file system, as in fsspec.")
-    check_blank(blank)
     about = {"columns": columns, "drop": drop, "id": id, "code": code, "missing": missing, "column_types": column_types}
     if isinstance(sample_weight, str) and not isinstance(data, Table):  # which has its columns
         about["sample_weight"] = sample_weight
-    choices, coding, plain_only = said_about_columns(about, recipe)
-    if reals and (choices or coding is not None):
-        raise TypeError("reals=True takes all columns. Remove what was said about columns, and select them before.")
     request = Request(
         names=None if names is None else tuple(str(name) for name in names),
         blank=blank,
@@ -140,38 +132,36 @@ def open_table(
         packed=packed,
         n_columns=n_columns,
         reals=reals,
-        choices=choices,
-        coding=coding,
         levels=column_types is not None,
-        plain_only=plain_only,
         part_bytes=part_bytes,
         storage_options=storage_options or {},
         options=reader_options,
+        **said_about_columns(about, recipe),
     )
-    opener, found = find_opener(data, request)
-    table = opener.open(found, request)
-    return table.with_sample_weight(choices.sample_weight if sample_weight is None and choices else sample_weight)
+    check_blank(blank)
+    if not isinstance(request.storage_options, Mapping):
+        raise TypeError("storage_options= must be a dict of options for the file system, as in fsspec.")
+    if reals and (threshold is not None or packed or blank == "zero"):
+        raise TypeError("reals=True uses cells as they are. Remove threshold=, packed= and blank='zero'.")
+    if reals and (request.choices or request.coding is not None):
+        raise TypeError("reals=True takes all columns. Remove what was said about columns, and select them before.")
+    table = find_opener(data, request).open(data, request)
+    if sample_weight is None and request.choices:
+        sample_weight = request.choices.sample_weight
+    return table.with_sample_weight(sample_weight)
 
 
-def said_about_columns(about: Mapping[str, Any], recipe: Any) -> tuple[Choices | None, Coding | None, bool]:
-    """Return what was said about columns; the coding of a fitted model, if given, and whether it had none."""
-    given = {name for name, value in about.items() if value is not None}
-    if not given and recipe is None:
-        return None, None, False
-    from hiddenbits.data.columns import Choices
-    from hiddenbits.data.columns.recipe import read_recipe
-
-    code = about["code"]
-    if code is None or isinstance(code, Mapping):
-        found = None if recipe is None else read_recipe(recipe)
-        said = Choices.of(**about)
-        said = said if found is None else said.over(found)
-        return said or None, None, False
-    if not hasattr(code, "coding_"):
-        raise TypeError("code= must be a dict by column, such as {'q3': {'yes': 1}}, or a fitted model.")
-    if not given <= {"code", "id", "sample_weight"} or recipe is not None:
+def said_about_columns(about: Mapping[str, Any], recipe: Any) -> dict[str, Any]:
+    """Return what a request has of what was said about columns, or of the fitted model that says it."""
+    given = {name: value for name, value in about.items() if value is not None}
+    model: Any = given.get("code")
+    if not hasattr(model, "coding_"):
+        choices = Choices.of(**given)
+        return {"choices": (choices if recipe is None else choices.over(read_recipe(recipe))) or None}
+    if not set(given) <= {"code", "id", "sample_weight"} or recipe is not None:
         raise TypeError("code=model reads columns as the fit did. Remove columns=, drop=, missing= and recipe=.")
-    coding: Coding | None = code.coding_
-    if coding is not None and about["id"] is not None:
-        coding = replace(coding, ids=tuple(str(name) for name in Choices.of(id=about["id"]).id))
-    return None, coding, coding is None
+    coding: Coding | None = model.coding_
+    if coding is not None and "id" in given:
+        coding = replace(coding, ids=tuple(str(name) for name in Choices.of(id=given["id"]).id))
+    weights = Choices.of(sample_weight=given.get("sample_weight")) if coding is None else None
+    return {"coding": coding, "plain_only": coding is None, "choices": weights or None}

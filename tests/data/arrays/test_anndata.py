@@ -130,8 +130,8 @@ def test_what_is_no_anndata():
 
         X = bits()
 
-    assert find_opener(made(bits()), Request())[0].what == "an AnnData object"
-    assert find_opener(bits(), Request())[0].what == "an array or a list of rows"
+    assert find_opener(made(bits()), Request()).what == "an AnnData object"
+    assert find_opener(bits(), Request()).what == "an array or a list of rows"
     with pytest.raises(TableError, match="rows and columns"):
         open_table(AnnData())
 

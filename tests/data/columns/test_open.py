@@ -176,7 +176,7 @@ def test_a_column_that_was_named_is_never_left_out_silently(door):
         ({"code": {"q1": {"yse": 1}}}, TableError, "names 'yse', which does not occur. Its values are 'no', 'yes'"),
         ({"code": {"q1": {"yes": 2}}}, TypeError, "say which values are 1 and 0"),
         ({"code": {"q1": "two-hot"}}, TypeError, "say which values are 1 and 0"),
-        ({"code": 3}, TypeError, "must be a dict by column"),
+        ({"code": 3}, TypeError, "give a dict by column"),
         ({"missing": [None]}, TypeError, "missing= takes values"),
         ({"drop": [1.5]}, TypeError, "drop= takes names or numbers of columns"),
         ({"drop": ["q1"], "code": {"q1": {"yes": 1}}}, TableError, "is named in code=, but also in drop="),

@@ -10,6 +10,7 @@ import numpy as np
 
 from hiddenbits.data.cell_checks import dense_bits, packed_bits, sparse_bits
 from hiddenbits.data.errors import TableError
+from hiddenbits.data.reals import open_reals
 from hiddenbits.data.request import Request
 from hiddenbits.data.table import MemorySource, Table
 from hiddenbits.quoting import told
@@ -24,6 +25,8 @@ def is_array(X: Any) -> bool:
 
 def open_array(X: Any, request: Request) -> Table:
     """Open an array of 0, 1 and missing values, or what NumPy can make one of; one of -1 and 1 is recoded."""
+    if request.reals:
+        return open_reals(X, request)
     array = as_array(X)
     try:
         bits = dense_bits(array, blank=request.blank, threshold=request.threshold, names=request.names)

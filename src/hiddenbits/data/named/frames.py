@@ -12,6 +12,7 @@ from hiddenbits.data.cell_checks import Blank, check_blank, check_distinct, dens
 from hiddenbits.data.columns.gather import cells_of_frame, numbers_of, opened_frame
 from hiddenbits.data.columns.open import open_cells
 from hiddenbits.data.errors import TableError
+from hiddenbits.data.reals import open_reals
 from hiddenbits.data.request import Request
 from hiddenbits.data.table import MemorySource, Source, Table
 
@@ -53,6 +54,8 @@ def open_frame(X: Any, request: Request, *, of_file: bool = False) -> Table:
 
     What is made from the table is a frame of the same kind, unless it was read from a file.
     """
+    if request.reals:
+        return open_reals(X, request)
     if not request.choices and request.coding is None and (request.threshold is None or request.plain_only):
         try:
             return open_plain_frame(X, request)

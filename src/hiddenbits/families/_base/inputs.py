@@ -45,7 +45,7 @@ def as_table(estimator: Any, X: Any, *, reset: bool, sample_weight: Any = None) 
     request = replace(request, plain_only=not (reset or coding))
     if isinstance(sample_weight, str):  # a column that does not enter
         request = replace(request, choices=replace(request.choices or Choices(), sample_weight=sample_weight))
-    opener, X = find_opener(X, request)
+    opener = find_opener(X, request)
     if opener.form == "frame":
         X = opened_frame(X).to_native()  # a lazy one does not show its names to scikit-learn
         if coding is None:

@@ -123,6 +123,8 @@ def open_files(
     options: Mapping[str, Any],
 ) -> Table:
     """Open Parquet files that another reader found or wrote, with options of `open_parquet`."""
+    if request.reals:
+        raise TableError("reals=True is for tables in memory, and this one stays in its files. Load the rows.")
     check_options(open_parquet, options, "parquet")
     more = {"files": tuple(files), "given": tuple(given), "schema": schema}
     return open_parquet(FileRequest(**{**vars(request), **more}), **options)
