@@ -6,7 +6,6 @@ quotes, line breaks or zero bytes within cells, are refused, and are then read o
 
 from __future__ import annotations
 
-import codecs
 import csv
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -27,10 +26,7 @@ LINE_BREAK, RETURN = b"\n\r"
 
 
 def can_cut(dialect: Dialect) -> bool:
-    """Whether blocks of text that is written in this way can be cut."""
-    encoding = dialect.encoding or "utf-8"
-    if encoding.lower() != "utf-8-sig" and codecs.lookup(encoding).name not in ENCODINGS:
-        return False
+    """Whether blocks of text that is written in this way can be cut; its encoding is one of `ENCODINGS`."""
     return str(dialect.delimiter).isascii() and dialect.delimiter not in ("\0", dialect.quote)
 
 
@@ -78,32 +74,18 @@ class TextBlock:
         start = int(self.starts[row, column])
         return self._as_cells([self.raw[start : start + int(self.lengths[row, column])].decode(self.encoding)])[0]
 
-    def rows(self) -> list[list[str]]:
-        """Return the cells as the csv module does."""
-        cells, width = self._texts(None), self.starts.shape[1]
-        return [cells[start : start + width] for start in range(0, len(cells), width)]
-
-    def codes(self, code_of: Callable[[str], int], column: int | None = None, *, few: bool = True) -> AnyArray:
-        """Return the code of each cell of a column, or of all cells.
+    def codes(self, code_of: Callable[[str], int], column: int | None = None, most: int = FEW) -> AnyArray | None:
+        """Return the code of each cell of a column, or of all cells; None where many differ, or some are long.
 
         Parameters
         ----------
         code_of : function
-            Returns the code of a text; distinct texts are asked for in the order in which they come. Codes of the first
-            `FEW` must be below 256.
+            Returns the code of a text, below 256; distinct texts are asked for in the order in which they come.
         column : int, optional
             The column; all cells, row by row, by default.
-        few : bool
-            Whether there may be no more than `FEW` distinct cells.
+        most : int
+            How many distinct cells there may be.
         """
-        found = self._codes_of_few(code_of, column) if few else None
-        if found is None:
-            cells = self._texts(column)
-            found = np.fromiter(map(code_of, cells), np.int32, len(cells))
-        return found if column is not None else found.reshape(self.starts.shape)
-
-    def _codes_of_few(self, code_of: Callable[[str], int], column: int | None) -> AnyArray | None:
-        """Return the codes; None where there are more than `FEW` distinct cells, or long ones."""
         words = self._words_of(column)
         if words is None:
             return None
@@ -111,7 +93,7 @@ class TextBlock:
         rest = np.ones(len(words[0]), bool)
         codes = np.zeros(len(rest), np.uint8)
         left = len(rest)
-        for _ in range(FEW):
+        for _ in range(most):
             at = int(rest.argmax())  # the first that is not known yet
             hit = words[0] == words[0][at]
             for more in words[1:]:
@@ -121,9 +103,17 @@ class TextBlock:
                 codes |= hit.view(np.uint8) * np.uint8(code)
             left -= int(np.count_nonzero(hit))
             if not left:
-                return codes
+                return codes if column is not None else codes.reshape(self.starts.shape)
             rest ^= hit
         return None
+
+    def texts(self, column: int) -> list[str]:
+        """Return the cells of a column."""
+        starts = self.starts[:, column]
+        places = zip(starts.tolist(), (starts + self.lengths[:, column]).tolist(), strict=True)
+        if self._whole is not None:
+            return self._as_cells(self._whole[start:stop] for start, stop in places)
+        return self._as_cells(self.raw[start:stop].decode(self.encoding) for start, stop in places)
 
     def _words_of(self, column: int | None) -> list[AnyArray] | None:
         """Return the bytes of cells as whole numbers, up to eight in each; None where cells are longer than that."""
@@ -143,16 +133,6 @@ class TextBlock:
         words: AnyArray = every[starts]
         words &= masks.take(lengths, mode="clip")
         return words
-
-    def _texts(self, column: int | None) -> list[str]:
-        """Return the cells of a column, or all cells."""
-        pick: Any = ... if column is None else (slice(None), column)
-        starts = self.starts[pick].reshape(-1)
-        places = zip(starts.tolist(), (starts + self.lengths[pick].reshape(-1)).tolist(), strict=True)
-        whole = self._whole
-        if whole is not None:
-            return self._as_cells(whole[start:stop] for start, stop in places)
-        return self._as_cells(self.raw[start:stop].decode(self.encoding) for start, stop in places)
 
     @cached_property
     def _whole(self) -> str | None:
@@ -176,7 +156,6 @@ def cut_block(lines: bytes, width: int, dialect: Dialect) -> TextBlock | None:
         How they are written; see `can_cut`.
     """
     encoding, delimiter, quote = dialect.encoding or "utf-8", ord(dialect.delimiter or ","), ord(dialect.quote or '"')
-    encoding = encoding.lower().removesuffix("-sig")  # a mark is in the first line alone
     returns = b"\r" in lines
     if b"\0" in lines or (returns and lines.count(b"\r") != lines.count(b"\r\n")) or not _is_text(lines, encoding):
         return None

@@ -1,149 +1,30 @@
-"""Rows of text gathered into columns: of bits in one byte a cell, or of any values.
+"""Rows of text gathered into columns: the distinct cells of each, and which of them a row has.
 
-A file of text has no types: `cell_value` says what a cell is in a table of bits. Rows come as lists of cells, or as
-blocks that are cut already, which gives the same table and is quicker.
+Rows come as lists of cells, or as blocks that are cut already, which gives the same columns and is quicker.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from operator import itemgetter
-from typing import Any
 
 import numpy as np
 
-from hiddenbits.data.bits import AllOnes, Bits, ByteArray, Dense
+from hiddenbits.array_types import AnyArray
+from hiddenbits.data.bits import AllOnes, Dense
 from hiddenbits.data.cell_checks import observed_from_missing
-from hiddenbits.data.coding.cells import ColumnCells, small
-from hiddenbits.data.coding.vocabulary import BLANKS, key_of
-from hiddenbits.data.columns import open_cells
-from hiddenbits.data.errors import TableError
-from hiddenbits.data.file_request import FileRequest
+from hiddenbits.data.coding.cells import ColumnCells, keys_of, small
+from hiddenbits.data.coding.coded_columns import MISSING, UNKNOWN
+from hiddenbits.data.columns.plain import may_be_plain, plain_column
 from hiddenbits.data.named.csv.blocks import FEW, TextBlock
-from hiddenbits.data.table import MemorySource, Table
-from hiddenbits.quoting import quoted
+from hiddenbits.data.request import Request
+from hiddenbits.data.table import MemorySource
 
-TRUTHS = {"true": True, "false": False}
-BITS = {"0": 0, "1": 1, "0.0": 0, "1.0": 1, "false": 0, "true": 1}
-BLANK, BAD = 2, 3  # codes of a cell besides 0 and 1
-CACHED = 1 << 16
-FEWEST_ROWS = 256  # of a block, for which operations on each of its columns are worth it
+HEAD = 1 << 8  # rows that most often have all of the few values of a column
+TOGETHER = 8  # distinct cells of all columns, up to which they have numbers in common
 
 Rows = list[list[str]]
-
-
-@dataclass(frozen=True)
-class Layout:
-    """The fields of a line."""
-
-    fields: tuple[str, ...]
-    named: bool
-
-
-Take = Callable[[Layout, "Rows | TextBlock", int], None]  # is given some rows, and the line at which they start
-
-
-class OtherCellsError(Exception):
-    """A table of bits holds other cells. No kind of error that a damaged file causes."""
-
-
-def line_of(rows: Rows | TextBlock, at: int, first: int) -> int:
-    """Return the line on which row `at` starts: quoted cells may hold line breaks, but not those of a block."""
-    if isinstance(rows, TextBlock):
-        return first + at
-    return first + at + "".join(chain.from_iterable(rows[:at])).count("\n")
-
-
-def cell_value(text: str) -> bool | int | float | str | None:
-    """Return what a cell holds: true or false, a number, a word; None where it is blank."""
-    word = text.strip()
-    lower = word.lower()
-    if lower in BLANKS:
-        return None
-    if lower in TRUTHS:
-        return TRUTHS[lower]
-    number = cell_number(word)
-    return word if number is None else number
-
-
-def cell_number(word: str) -> int | float | None:
-    """Return the number that a word is; None where it is none."""
-    try:
-        number = float(word)
-    except ValueError:
-        return None
-    if "_" in word:
-        return None
-    return int(number) if math.isfinite(number) and word.lstrip("+-").isdigit() else number
-
-
-class BitCodes(dict[str, int]):
-    """Code of a cell by its text in a table of bits; unusual spellings are worked out once and remembered."""
-
-    def __init__(self, threshold: float | None) -> None:
-        self.threshold = threshold
-
-    def __missing__(self, text: str) -> int:
-        value = cell_value(text)
-        if value is None:
-            code = BLANK
-        elif self.threshold is None:
-            code = BITS.get(text.strip().lower(), BAD)
-        else:
-            code = BAD if isinstance(value, str) or not math.isfinite(value) else int(value > self.threshold)
-        if len(self) < CACHED:
-            self[text] = code
-        return code
-
-
-class BitColumns:
-    """A table of bits, gathered chunk by chunk."""
-
-    def __init__(self, cells: BitCodes, request: FileRequest) -> None:
-        self._cells, self._request = cells, request
-        self._layout = Layout((), False)
-        self._codes: list[ByteArray] = []
-
-    def take(self, layout: Layout, rows: Rows | TextBlock, line: int) -> None:
-        """Take the codes of some rows."""
-        code_of = self._cells.__getitem__
-        if isinstance(rows, TextBlock):
-            codes = rows.codes(code_of).astype(np.uint8, copy=False)
-        else:
-            codes = np.frombuffer(bytearray(map(code_of, chain.from_iterable(rows))), np.uint8).reshape(len(rows), -1)
-        if codes.max() == BAD:
-            if not self._request.plain_only:
-                raise OtherCellsError
-            at, j = (int(i) for i in np.argwhere(codes == BAD)[0])
-            text = rows.text(at, j) if isinstance(rows, TextBlock) else rows[at][j]
-            raise self._bad_cell(text, line_of(rows, at, line), j, layout)
-        self._layout = layout
-        self._codes.append(codes)
-
-    def table(self) -> Table:
-        """Return the table."""
-        codes, request = np.concatenate(self._codes), self._request
-        self._codes = []
-        blank = codes == BLANK
-        codes[blank] = 0
-        observed: Bits = AllOnes((codes.shape[0], codes.shape[1]))
-        if request.blank != "zero" and blank.any():
-            observed = observed_from_missing(blank.view(np.uint8))
-        names = self._layout.fields if self._layout.named else None
-        return Table(MemorySource(Dense(codes), observed), names if request.names is None else request.names)
-
-    def _bad_cell(self, text: str, line: int, column: int, layout: Layout) -> TableError:
-        """Return the error for a cell that is not a bit, in a table for a model that was fitted to bits."""
-        where = f"line {line}, column {column}" + (f" ({layout.fields[column]!r})" if layout.named else "")
-        if self._cells.threshold is not None:
-            return TableError(f"{where}: {quoted(text)} is not a finite number. Fix the cell.")
-        return TableError(
-            f"{where}: {quoted(text)} is not a bit, and the model was fitted to bits. Cells must be 0, 1, true, false "
-            "or blank. Recode the column."
-        )
 
 
 class _Numbered(dict[str, int]):
@@ -155,55 +36,112 @@ class _Numbered(dict[str, int]):
 
 
 class TextColumns:
-    """Columns of any values, gathered chunk by chunk: the distinct cells of each, and which of them a row has."""
+    """Columns of any values, gathered some rows at a time.
 
-    def __init__(self, *, inferred: bool) -> None:
-        self._inferred = inferred  # whether it was inferred that the first line holds names, or does not
-        self._layout = Layout((), False)
-        self._distinct: list[_Numbered] = []
-        self._rows: list[list[Any]] = []
+    As long as all columns together have few distinct cells, such as 0 and 1, these have one number in all columns: the
+    cells of a block are then numbered at once, and the numbers of a table of bits are its bits.
+    """
 
-    def take(self, layout: Layout, rows: Rows | TextBlock, _line: int) -> None:
+    def __init__(self, width: int) -> None:
+        self._width, self._together = width, True
+        self._texts = [_Numbered({"0": 0, "1": 1})]  # those of all columns, or later of each
+        self._parts: list[list[AnyArray]] = [[]]
+
+    def take(self, rows: Rows | TextBlock) -> None:
         """Take some rows."""
-        if not self._distinct:
-            self._layout = layout
-            self._distinct, self._rows = [_Numbered() for _ in layout.fields], [[] for _ in layout.fields]
-        if isinstance(rows, TextBlock) and len(rows) < FEWEST_ROWS:
-            rows = rows.rows()
-        for j, (distinct, codes) in enumerate(zip(self._distinct, self._rows, strict=True)):
-            number_of = distinct.__getitem__
+        if self._together:
+            number_of = self._texts[0].__getitem__
             if isinstance(rows, TextBlock):
-                numbers = rows.codes(number_of, j, few=len(distinct) <= FEW)
+                codes = rows.codes(number_of, most=TOGETHER)
             else:
-                numbers = np.fromiter(map(number_of, map(itemgetter(j), rows)), np.int32, len(rows))
-            codes.append(small(numbers, len(distinct)))
+                codes = np.fromiter(map(number_of, chain.from_iterable(rows)), np.int32).reshape(-1, self._width)
+            if codes is not None and len(self._texts[0]) <= TOGETHER:
+                self._parts[0].append(codes.astype(np.uint8, copy=False))
+                return
+            self._separate()
+        for j, (texts, parts) in enumerate(zip(self._texts, self._parts, strict=True)):
+            number_of, codes = texts.__getitem__, None
+            if isinstance(rows, TextBlock) and len(texts) <= FEW:
+                codes = rows.codes(number_of, j)
+            if codes is None:
+                cells = rows.texts(j) if isinstance(rows, TextBlock) else map(itemgetter(j), rows)
+                codes = np.fromiter(map(number_of, cells), np.int32, len(rows))
+            parts.append(small(codes, len(texts)))
 
-    def table(self, request: FileRequest) -> Table:
-        """Return the table."""
+    def filled(self, start: int, stop: int) -> int:
+        """Return the row after the last of some rows that has a cell with something in it."""
+        if start == stop or (start < stop - 1 and self.filled(stop - 1, stop) == stop):
+            return stop
+        last = start
+        for texts, codes in zip(self._texts, self._whole(), strict=True):
+            has_text = np.array([bool(text.strip()) for text in texts])
+            rows = np.flatnonzero(has_text[codes[start:stop]].reshape(stop - start, -1).any(axis=1))
+            last = max(last, start + int(rows[-1]) + 1) if len(rows) else last
+        return last
+
+    def keep(self, ranges: Sequence[tuple[int, int]]) -> None:
+        """Keep some ranges of rows, and no others."""
+        self._separate()
+        kept = [np.concatenate([codes[start:stop] for start, stop in ranges]) for codes in self._whole()]
+        self._renumber(zip(self._texts, kept, strict=True))
+
+    def plain_rows(self, request: Request) -> MemorySource | None:
+        """Return the rows of a table of nothing but bits; None of any other, and where it cannot be told at once."""
+        if not self._together or not may_be_plain(request):
+            return None
+        how = plain_column("", request)
+        bit_of = np.array([how.code_of(key) for key in keys_of(list(self._texts[0]))], np.uint8)
+        if UNKNOWN in bit_of:
+            return None
+        (bits,) = self._whole()
+        if bit_of.tolist() != [0, 1]:
+            bits = bit_of[bits]
+        missing = (bits == MISSING) if MISSING in bit_of else np.zeros(0, bool)
+        if not missing.any():
+            return MemorySource(Dense(bits), AllOnes((len(bits), self._width)))
+        bits[missing] = 0
+        observed = AllOnes((len(bits), self._width)) if request.blank == "zero" else None
+        return MemorySource(Dense(bits), observed or observed_from_missing(missing.view(np.uint8)))
+
+    def cells(self, names: Sequence[str]) -> list[ColumnCells]:
+        """Return the columns; cells stay as they are written, without the spaces around them."""
+        self._separate()
         columns = []
-        for j, field in enumerate(self._layout.fields):
-            columns.append((field, list(self._distinct[j]), np.concatenate(self._rows[j])))
-            self._rows[j] = []
-        self._distinct, self._rows = [], []
-        try:
-            cells = [_text_column(*column) for column in columns]
-            if self._inferred and self._layout.named:
-                _refuse_row_as_names(cells)
-            return open_cells(cells, request, named=self._layout.named)
-        except TableError as error:
-            raise error.at(request.files[0]) from error
+        for name, texts, parts in zip(names, self._texts, self._parts, strict=True):
+            values = [text.strip() or None for text in texts]
+            columns.append(ColumnCells(name, values, small(np.concatenate(parts), len(values))))
+            parts.clear()
+        return columns
 
+    def _whole(self) -> list[AnyArray]:
+        """Return the numbers of all rows."""
+        self._parts = [[np.concatenate(parts)] for parts in self._parts]
+        return [parts[0] for parts in self._parts]
 
-def _text_column(name: str, texts: list[str], rows: Any) -> ColumnCells:
-    """Return a column from its distinct cells and which of them each row has; cells stay as they are written."""
-    return ColumnCells(name, [text.strip() or None for text in texts], small(rows, len(texts)))
+    def _separate(self) -> None:
+        """Give each column numbers of its own."""
+        if self._together:
+            self._together = False
+            codes = np.concatenate([np.zeros((0, self._width), np.uint8), *self._parts[0]])
+            texts = list(self._texts[0])
+            if codes.min(initial=2) == 2:  # neither 0 nor 1 is there
+                texts, codes = texts[2:], codes - np.uint8(2)
+            self._renumber((texts, np.ascontiguousarray(column)) for column in codes.T)
 
-
-def _refuse_row_as_names(cells: Sequence[ColumnCells]) -> None:
-    """Refuse names that look like a row: at least half of them occur as values of their own columns."""
-    same = [column for column in cells if column.name and key_of(column.name) in column.keys]
-    if 2 * len(same) >= len(cells) and len(same) > 0:
-        raise TableError(
-            f"line 1 looks like a row, not like names: {quoted(same[0].name)} also occurs below. Set header=False, or "
-            "header=True if it contains the column names."
-        )
+    def _renumber(self, columns: Iterable[tuple[Iterable[str], AnyArray]]) -> None:
+        """Give the texts of each column that occur numbers in the order in which they come."""
+        new: list[tuple[_Numbered, list[AnyArray]]] = []
+        for every, codes in columns:
+            texts = list(every)
+            for some in (codes[:HEAD], codes):
+                first = np.full(len(texts), len(some))
+                first[some[::-1]] = np.arange(len(some))[::-1]  # the last that is written stays
+                order = np.argsort(first)[: np.count_nonzero(first < len(some))]
+                if len(order) == len(texts):
+                    break
+            if order.tolist() != list(range(len(texts))):
+                number = np.zeros(len(texts), codes.dtype)
+                number[order] = np.arange(len(order))
+                texts, codes = [texts[k] for k in order.tolist()], number[codes]
+            new.append((_Numbered(zip(texts, range(len(texts)), strict=True)), [codes]))
+        self._texts, self._parts = [texts for texts, _ in new], [parts for _, parts in new]

@@ -1,22 +1,24 @@
-"""What is above the names of a table of text, and below its rows: titles, empty rows, totals."""
+"""What is above the names of a table of text, and below its rows: titles, lines about the names, empty rows, totals."""
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
 
 from hiddenbits.data.errors import FoundDialectWarning, TableError
 from hiddenbits.quoting import printable, quoted
 
 SAMPLE = 30  # rows that are looked at for a title
+IMPORT_ID = re.compile(r'\s*\{\s*"ImportId"')  # what Qualtrics writes below the names and texts of questions
 
 Rows = list[list[str]]
 
 
-@dataclass
+@dataclass(frozen=True)
 class Ends:
     """Which rows at both ends of a file are left out.
 
@@ -31,7 +33,6 @@ class Ends:
     skip_top: int = 0
     skip_end: int = 0
     keep_empty: bool = False
-    _said: set[Any] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         for name in ("skip_top", "skip_end"):
@@ -39,28 +40,54 @@ class Ends:
             if isinstance(number, bool) or not isinstance(number, int) or number < 0:
                 raise TableError(f"{name}={number!r}: give a number of lines, such as 1.")
 
-    def cut(self, rows: Rows, width: int) -> tuple[Rows, Rows]:
-        """Return rows without those that are left out if no others follow, and these."""
-        stop = len(rows)
-        while stop and not self.keep_empty and width > 1 and not any(map(str.strip, rows[stop - 1])):
-            stop -= 1
-        stop = max(0, stop - self.skip_end)
-        return rows[:stop], rows[stop:]
 
-    def last(self, path: object, held: Rows) -> Rows:
-        """Return which of the last rows are rows; say how many empty ones are not. A single one may be a row."""
-        empty = [row for row in held if row and not any(map(str.strip, row))]
-        if self.skip_end or len(empty) == 1:
-            return empty if not self.skip_end else []
-        if empty and path not in self._said:
-            self._said.add(path)
+def full_rows(chunk: Rows, more: Iterator[list[str]], width: int, line: int, skip_end: int) -> tuple[Rows, int]:
+    """Return rows that start at a line, but for shorter or longer ones that are the end of the file, and how many.
+
+    Empty lines at the end do not count; elsewhere each row must have as many cells as the first line.
+    """
+    if width == 1:
+        chunk = [row or [""] for row in chunk]  # an empty line is one empty cell
+    if set(map(len, chunk)) <= {width}:
+        return chunk, 0
+    at = next(at for at, row in enumerate(chunk) if len(row) != width)
+    n_cells, below = len(chunk[at]), 0
+    for number, row in enumerate(chain(chunk[at:], more), 1):
+        below = number if any(map(str.strip, row)) else below
+        if below > skip_end:
+            line += at + line_breaks(chunk[:at])
+            raise TableError(f"line {line}: {n_cells} cells, but the first line has {width}. Fix the line.")
+    return chunk[:at], below
+
+
+def line_breaks(rows: Rows) -> int:
+    """Return how many line breaks cells have, which stand in quotes."""
+    return "".join(chain.from_iterable(rows)).count("\n")
+
+
+def say_empty(path: object, many: int) -> None:
+    """Say how many empty rows at the end are left out."""
+    warnings.warn(
+        f"{printable(path)}: {many:,} empty rows at the end were left out. If they are rows, set keep_empty=True.",
+        FoundDialectWarning,
+        stacklevel=2,
+    )
+
+
+def lines_below_names(path: object, head: Rows) -> int:
+    """Return how many lines below the names are about them, as Qualtrics writes: texts of questions, and ImportIds."""
+    for many, row in enumerate(head[1:3], 1):
+        filled = [cell for cell in row if cell.strip()]
+        if filled and all(IMPORT_ID.match(cell) for cell in filled):
+            texts = "the texts of the questions and " if many > 1 else ""
             warnings.warn(
-                f"{printable(path)}: {len(empty):,} empty rows at the end were left out. If they are rows, set "
-                "keep_empty=True.",
+                f"{printable(path)}: read as Qualtrics writes tables: below the names, {texts}the line of ImportIds "
+                "were left out.",
                 FoundDialectWarning,
                 stacklevel=2,
             )
-        return []
+            return many
+    return 0
 
 
 def refuse_title(rows: Sequence[list[str]], skipped: int) -> None:

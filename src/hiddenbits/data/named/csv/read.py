@@ -1,36 +1,36 @@
-"""Comma-separated tables, read into memory: bits in one byte a cell, or columns of any values."""
+"""Comma-separated tables, read into memory once: each column as its distinct cells."""
 
 from __future__ import annotations
 
 import csv
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
 from hiddenbits.data.cell_checks import MAX_BYTES, MAX_COLUMNS, check_distinct
-from hiddenbits.data.coding.vocabulary import PAIRS, plain_word
+from hiddenbits.data.coding.cells import ColumnCells
+from hiddenbits.data.coding.coded_columns import MISSING, UNKNOWN
+from hiddenbits.data.coding.vocabulary import PAIRS, is_blank, key_of, plain_word
+from hiddenbits.data.columns.open import open_cells
+from hiddenbits.data.columns.plain import plain_column
 from hiddenbits.data.errors import TableError
-from hiddenbits.data.file_request import FileRequest, reading
+from hiddenbits.data.file_request import FileRequest, naming, reading
 from hiddenbits.data.items.baskets import open_if_baskets
 from hiddenbits.data.locations.places import Place
 from hiddenbits.data.named.csv.blocks import TextBlock
-from hiddenbits.data.named.csv.columns import (
-    BAD,
-    BLANK,
-    BitCodes,
-    BitColumns,
-    Layout,
-    OtherCellsError,
-    Rows,
-    Take,
-    TextColumns,
-    line_of,
-)
+from hiddenbits.data.named.csv.columns import Rows, TextColumns
 from hiddenbits.data.named.csv.dialect import Dialect
-from hiddenbits.data.named.csv.ends import SAMPLE, Ends, refuse_title
+from hiddenbits.data.named.csv.ends import (
+    SAMPLE,
+    Ends,
+    full_rows,
+    line_breaks,
+    lines_below_names,
+    refuse_title,
+    say_empty,
+)
 from hiddenbits.data.named.csv.rows import CsvRows, RowsOf, TextRows, Written
 from hiddenbits.data.table import Table
 from hiddenbits.quoting import quoted, told
@@ -132,6 +132,15 @@ def split_rows(request: FileRequest, rows_of: RowsOf, split: Any, header: bool |
         return SplitRows(request.files, rows_of, split, request.blank == "missing", max_columns).open
 
 
+@dataclass(frozen=True)
+class Layout:
+    """The columns of a file: their names, or places, and how many lines these take."""
+
+    names: tuple[str, ...]
+    named: bool
+    n_lines: int = field(compare=False)
+
+
 def open_rows(
     request: FileRequest,
     rows_of: RowsOf,
@@ -141,126 +150,118 @@ def open_rows(
     tell: Callable[[int, float | None], None] | None,
 ) -> Table:
     """Open files whose rows `rows_of` returns as lists of text, from whatever format; see `open_csv`."""
-    cells = BitCodes(request.threshold)
-
-    def lay_out(first: list[str]) -> Layout:
-        first = first or [""]  # an empty line is one empty cell
-        named = _is_header(first, cells) if header is None else header
-        if named:
-            fields = tuple(field.strip() for field in first)
-            if request.names is None:
-                check_distinct(fields)
-            elif len(request.names) == len(fields):
-                fields = request.names
-        else:
-            fields = tuple(str(j) for j in range(len(first)))
-        return Layout(fields, named)
-
-    def read(take: Take, tell: Callable[[int, float | None], None] | None = None) -> None:
-        _read(request.files, rows_of, lay_out, take, tell, ends, look_above=header is None)
-
-    looks = request.choices or request.coding or (request.threshold is not None and not request.plain_only)
-    if not looks:
-        bits = BitColumns(cells, request)
-        try:
-            read(bits.take, tell)
-            return bits.table()
-        except OtherCellsError:
-            del bits  # what was gathered of it
-    columns = TextColumns(inferred=header is None)
-    read(columns.take, tell)
-    return columns.table(request)
-
-
-def _read(
-    files: Sequence[Place],
-    rows_of: RowsOf,
-    lay_out: Callable[[list[str]], Layout],
-    take: Take,
-    tell: Callable[[int, float | None], None] | None,
-    ends: Ends,
-    *,
-    look_above: bool,
-) -> None:
-    """Hand over the rows of all files, some at a time. Errors, also those of `take`, name the file."""
-    layout, n_rows = None, 0
+    files, layout, columns = request.files, None, TextColumns(0)
+    kept: list[tuple[int, int]] = []  # the rows of each file
+    n_rows = 0
     for number, path in enumerate(files):
         with reading(path), closing(rows_of(path)) as rows:
             try:
+                line = rows.number + 1
                 first = next(rows, None)
                 if first is None:
                     raise TableError("the file is empty. A table needs at least one row.")
-                after_first = rows.number + 1
-                head = list(islice(rows, min(SAMPLE, CHUNK_CELLS // (len(first) + 1))))
-                if look_above:
-                    refuse_title([first, *head], ends.skip_top)
-                found = lay_out(first)
-                layout = layout or found
+                head = [first or [""], *islice(rows, min(SAMPLE, CHUNK_CELLS // (len(first) + 1)))]
+                found = _layout(path, head, request, header, ends)
+                if layout is None:
+                    layout, columns = found, TextColumns(len(found.names))
                 if found != layout:
                     raise TableError(
                         f"the columns differ from those of {files[0].name}. All files of a table need the same."
                     )
-                width = len(layout.fields)
-                line = after_first if layout.named else 1  # where the next rows start
-                held = head if layout.named else [first, *head]  # rows that may be the end of the file
-                for some in _sure_rows(rows, held, width, ends):
-                    take(layout, some if isinstance(some, TextBlock) else _full_rows(some, width, line), line)
-                    line = line_of(some, len(some), line)
-                    n_rows += len(some)
+                start, left = n_rows, ends.skip_end
+                for some, below in _parts(rows, head, found, line, ends):
+                    columns.take(some)
+                    n_rows, left = n_rows + len(some), left - below
                     if tell is not None:
                         tell(n_rows, None if rows.share is None else (number + rows.share) / len(files))
-                if last := held if held and not n_rows and not ends.skip_end else ends.last(path, held):
-                    take(layout, _full_rows(last, width, line), line)
-                    n_rows += len(last)
             except csv.Error as error:
                 raise TableError(f"line {rows.number}: {told(error)}. Fix the line, or its quotes.") from error
-    if not n_rows:
-        raise TableError(f"{files[0]}: the file has no rows. A table needs at least one.")
+            kept.append((start, _end(path, columns, (start, n_rows), left, ends)))
+    n_kept = sum(stop - start for start, stop in kept)
+    if layout is None or not n_kept:
+        raise TableError(f"{files[-1]}: the file has no rows. A table needs at least one.")
+    if n_kept < n_rows:
+        columns.keep(kept)
+    if (source := columns.plain_rows(request)) is not None:
+        return Table(source, request.names or (layout.names if layout.named else None))
+    with naming(files[0]):
+        cells = columns.cells(layout.names)
+        if header is None and layout.named:
+            _refuse_row_as_names(cells)
+        return open_cells(cells, request, named=layout.named)
 
 
-def _sure_rows(rows: TextRows, held: Rows, width: int, ends: Ends) -> Iterator[Rows | TextBlock]:
-    """Yield rows that are not at the end of the file, some at a time; `held` has the first, and in the end the last."""
-    at_once = max(1, CHUNK_CELLS // width)
-    more = True
-    while more:
-        block = rows.block(width, ends) if isinstance(rows, CsvRows) else None
-        if block is not None:
-            if held:
-                yield held.copy()
-                held.clear()
-            yield block
-            continue
-        chunk = list(islice(rows, at_once))
-        more = bool(chunk)
-        sure, held[:] = ends.cut(held + chunk, width)
-        if sure:
-            yield sure
+def _layout(path: Place, head: Rows, request: FileRequest, header: bool | None, ends: Ends) -> Layout:
+    """Return what the first lines of a file say."""
+    below = 0 if header is False else lines_below_names(path, head)
+    if header is None and not below:
+        refuse_title(head, ends.skip_top)
+    if not (header or below or (header is None and _is_header(head[0], request))):
+        return Layout(tuple(str(j) for j in range(len(head[0]))), False, 0)
+    names = tuple(name.strip() for name in head[0])
+    if request.names is None:
+        check_distinct(names)
+    return Layout(names, True, 1 + below)
 
 
-def _full_rows(chunk: Rows, width: int, line: int) -> Rows:
-    """Return rows that start at a line, after a check that each has as many cells as the first line."""
-    if width == 1:
-        chunk = [row or [""] for row in chunk]  # an empty line is one empty cell
-    if set(map(len, chunk)) != {width}:
-        at = next(i for i, row in enumerate(chunk) if len(row) != width)
-        raise TableError(
-            f"line {line_of(chunk, at, line)}: {len(chunk[at])} cells, but the first line has {width}. Fix the line."
-        )
-    return chunk
+def _parts(rows: TextRows, head: Rows, layout: Layout, line: int, ends: Ends) -> Iterator[tuple[Rows | TextBlock, int]]:
+    """Yield the rows below the names, some at a time, and how many lines at the end are not as long and left out."""
+    width = len(layout.names)
+    above, chunk = head[: layout.n_lines], head[layout.n_lines :]
+    line += len(above) + line_breaks(above)
+    while True:
+        some, below = full_rows(chunk, rows, width, line, ends.skip_end)
+        yield some, below
+        if len(some) < len(chunk):
+            return
+        while isinstance(rows, CsvRows) and (block := rows.block(width)) is not None:
+            yield block, 0
+        line = rows.number + 1
+        chunk = list(islice(rows, max(1, CHUNK_CELLS // width)))
+        if not chunk:
+            return
 
 
-def _is_header(first: list[str], cells: BitCodes) -> bool:
-    """Whether the first line of a table of bits holds names; see `open_csv`."""
-    words = [cell.strip() for cell in first if cells[cell] == BAD]
-    bits = [cell.strip() for cell in first if cells[cell] < BLANK]
+def _end(path: Place, columns: TextColumns, rows: tuple[int, int], left: int, ends: Ends) -> int:
+    """Return where the rows of a file end: those to skip, and several empty ones, are no rows."""
+    start, stop = rows
+    if left < ends.skip_end:  # the last of them were not as long as rows
+        return max(start, stop - left)
+    end = stop if ends.keep_empty else columns.filled(start, stop)
+    if left:
+        return max(start, end - left)
+    if end == 0 or end == stop - 1:  # nothing else is there, or a single one, which may be a row
+        return stop
+    if end < stop:
+        say_empty(path, stop - end)
+    return end
+
+
+def _is_header(first: list[str], request: FileRequest) -> bool:
+    """Whether the first line holds names; see `open_csv`."""
+    how = plain_column("", request)
+    keys = [key_of(cell) for cell in first]
+    codes = [how.code_of(None if is_blank(key) else key) for key in keys]
+    words = [cell.strip() for cell, code in zip(first, codes, strict=True) if code == UNKNOWN]
+    bits = [cell.strip() for cell, code in zip(first, codes, strict=True) if code < MISSING]
     if words and not bits and all(plain_word(word) in ANSWERS for word in words):
         return False  # yes, no, no: a row
     if not words or not bits:
         return bool(words)
-    numbers = [int(cell) for cell in first if re.fullmatch(r"\s*[0-9]{1,9}\s*", cell)]
-    if numbers[-1:] > [1] and numbers == list(range(numbers[0], numbers[0] + len(numbers))):
+    numbers = [key for key in keys if isinstance(key, float)]
+    if numbers[-1] > 1 and numbers == [numbers[0] + k for k in range(len(numbers))]:
         return True  # columns that count: 0, 1, 2, ...
     raise TableError(
         f"line 1 has both bits ({quoted(bits[0])}) and text ({quoted(words[0])}). Set header=True if it contains the "
         "column names, otherwise header=False."
     )
+
+
+def _refuse_row_as_names(cells: Sequence[ColumnCells]) -> None:
+    """Refuse names that look like a row: at least half of them occur as values of their own columns."""
+    same = [column for column in cells if column.name and key_of(column.name) in column.keys]
+    if 2 * len(same) >= len(cells) and len(same) > 0:
+        raise TableError(
+            f"line 1 looks like a row, not like names: {quoted(same[0].name)} also occurs below. Set header=False, or "
+            "header=True if it contains the column names."
+        )

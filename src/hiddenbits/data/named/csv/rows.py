@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
-from itertools import pairwise
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from hiddenbits.data.errors import TableError
 from hiddenbits.data.locations.places import Place
-from hiddenbits.data.named.csv.blocks import TextBlock, can_cut, cut_block
+from hiddenbits.data.named.csv.blocks import ENCODINGS, TextBlock, can_cut, cut_block
 from hiddenbits.data.named.csv.dialect import Dialect, find_dialect, point_decimals, warn_of_dialect
-from hiddenbits.data.named.csv.ends import Ends
 from hiddenbits.data.text_files import CappedReader, open_text
 from hiddenbits.quoting import told
 
 MAX_LINE = 1 << 27  # the csv module would take a line of any length into memory
 BLOCK_BYTES = 1 << 20  # about as much as a processor's cache holds
-MOST_HELD = 1 << 10  # lines at the end of a block that may be the end of the file
+ROW_BYTES = 1 << 10  # at least so many for each column, or a block has too few rows for operations on whole columns
 
 
 class TextRows(Protocol):
@@ -69,8 +68,9 @@ class Written:
         try:
             if path not in self._known:
                 self._find(path, file)
-            rows = CsvRows(file, *self._known[path])
-            for _ in range(self.skip_top):
+            dialect, has_mark = self._known[path]
+            rows = CsvRows(*_in_bytes(file, dialect))
+            for _ in range(self.skip_top + has_mark):
                 next(rows, None)
             return rows
         except BaseException:
@@ -85,29 +85,43 @@ class Written:
         self._known[path] = found
 
 
-class CsvRows(Iterator[list[str]]):
-    """The rows of a file of comma-separated text."""
+def _in_bytes(file: io.BufferedReader, dialect: Dialect) -> tuple[io.BufferedReader | io.BytesIO, Dialect]:
+    """Return a file in which a line break is a byte, without a mark; text in other encodings becomes UTF-8."""
+    encoding = codecs.lookup(dialect.encoding or "utf-8").name
+    if encoding in ("utf-8", "utf-8-sig"):
+        file.read(len(codecs.BOM_UTF8) * file.peek().startswith(codecs.BOM_UTF8))
+        return file, replace(dialect, encoding="utf-8")
+    if encoding in ENCODINGS:
+        return file, dialect
+    with file:
+        data = file.read()
+    try:
+        text = data.decode(encoding)
+    except UnicodeError as error:
+        whole = data[: getattr(error, "start", 0)].decode(encoding, "replace")
+        raise _no_text(1 + whole.count("\n"), encoding, error) from error
+    return io.BytesIO(text.removeprefix("\ufeff").encode()), replace(dialect, encoding="utf-8")
 
-    def __init__(self, file: io.BufferedReader, dialect: Dialect, skip: bool) -> None:
-        self._lines = _Lines(file, dialect.encoding or "utf-8")
-        self._dialect, self._can_cut = dialect, can_cut(dialect)
-        self.close = self._lines.close
-        if skip:  # Excel's sep=;
-            next(self._lines)
-        rows = self._parsed(self._lines)
+
+class CsvRows(Iterator[list[str]]):
+    """The rows of a file of comma-separated text, in an encoding with one byte for a line break."""
+
+    def __init__(self, file: io.BufferedReader | io.BytesIO, dialect: Dialect) -> None:
+        self._file, self._dialect, self._can_cut = file, dialect, can_cut(dialect)
+        self._ahead = io.BytesIO()  # lines of which no block could be made
+        self.number, self.close = 0, file.close
+        rows = csv.reader(
+            self._lines(), delimiter=dialect.delimiter or ",", quotechar=dialect.quote or '"', strict=True
+        )
         self._rows: Iterator[list[str]] = rows
         if dialect.decimal == ",":
             self._rows = (point_decimals([row])[0] for row in rows)
 
     @property
-    def number(self) -> int:
-        """Number of the line that was read last, from 1."""
-        return self._lines.number
-
-    @property
     def share(self) -> float | None:
         """How much of the file was read; None where its size is not known."""
-        return self._lines.share
+        raw = getattr(self._file, "raw", None)
+        return raw.share if isinstance(raw, CappedReader) else None
 
     def __iter__(self) -> Iterator[list[str]]:
         return self._rows  # not self: the csv module's own iterator is quicker
@@ -115,102 +129,36 @@ class CsvRows(Iterator[list[str]]):
     def __next__(self) -> list[str]:
         return next(self._rows)
 
-    def block(self, width: int, ends: Ends) -> TextBlock | None:
-        """Return the next lines as a block, but for those that may be left out at the end of the file.
-
-        None where the next lines must be read one by one, or there are none.
-        """
-        if not self._can_cut or self._lines.refused:
+    def block(self, width: int) -> TextBlock | None:
+        """Return the next lines as a block; None where they must be read one by one, or there are none."""
+        if not self._can_cut or self._ahead.tell() < self._ahead.getbuffer().nbytes:
             return None
-        lines = self._lines.take(BLOCK_BYTES)
-        stop = self._stop(lines, width, ends)
-        block = cut_block(lines[:stop], width, self._dialect) if stop else None
+        lines = self._file.read(max(BLOCK_BYTES, ROW_BYTES * width))
+        if not lines.endswith(b"\n"):
+            lines += self._file.readline(MAX_LINE)
+        block = cut_block(lines, width, self._dialect) if lines else None
         if block is None:
-            self._lines.give_back(lines, refused=True)
-            return None
-        self._lines.give_back(lines[stop:], refused=False)
-        self._lines.number += len(block)
+            self._ahead = io.BytesIO(lines)
+        else:
+            self.number += len(block)
         return block
 
-    def _stop(self, lines: bytes, width: int, ends: Ends) -> int:
-        """Return where lines end that are rows whatever follows; 0 where that is not known."""
-        many = ends.skip_end + 1
-        while lines and many <= MOST_HELD:
-            starts = [len(lines)]
-            while len(starts) <= many and starts[-1]:
-                starts.append(lines.rfind(b"\n", 0, starts[-1] - 1) + 1)
-            last = [lines[start:stop] for stop, start in pairwise(starts)][::-1]
-            try:
-                rows = list(self._parsed(line.decode(self._dialect.encoding or "utf-8") for line in last))
-            except (csv.Error, UnicodeError):
-                return 0
-            kept, _ = ends.cut(rows, width)
-            if kept:
-                return starts[-1 - len(kept)]
-            many = 2 * many if starts[-1] else MOST_HELD + 1
-        return 0
-
-    def _parsed(self, lines: Iterable[str]) -> Iterator[list[str]]:
-        dialect = self._dialect
-        return csv.reader(lines, delimiter=dialect.delimiter or ",", quotechar=dialect.quote, strict=True)
-
-
-class _Lines(Iterator[str]):
-    """The lines of a file, counted and of limited length."""
-
-    def __init__(self, file: io.BufferedReader, encoding: str) -> None:
-        self._bytes, self._encoding, self.number = file, encoding, 0
-        self._ahead, self._refused = io.BytesIO(), False  # lines that were given back, and whether none was cut
-        # A line break is more than one byte there; elsewhere bytes are read, so that a bad one is known by its line.
-        wide = encoding.lower().replace("_", "-").startswith(("utf-16", "utf-32", "utf16", "utf32"))
-        self._text = io.TextIOWrapper(file, encoding, newline="") if wide else None
-        self.close = file.close if self._text is None else self._text.close
-
-    @property
-    def share(self) -> float | None:
-        """How much of the file was read; None where its size is not known."""
-        raw = self._bytes.raw
-        return raw.share if isinstance(raw, CappedReader) else None
-
-    @property
-    def refused(self) -> bool:
-        """Whether the next lines were given back to be read one by one."""
-        return self._refused and self._ahead.tell() < self._ahead.getbuffer().nbytes
-
-    def take(self, n_bytes: int) -> bytes:
-        """Return about as many bytes of whole lines, and those that were given back."""
-        lines = self._ahead.read() + self._bytes.read(n_bytes)
-        return lines if lines.endswith(b"\n") else lines + self._bytes.readline(MAX_LINE)
-
-    def give_back(self, lines: bytes, *, refused: bool) -> None:
-        """Take lines back that are to be read next."""
-        self._ahead, self._refused = io.BytesIO(lines), refused
-
-    def __next__(self) -> str:
-        try:
-            line: bytes | str
-            if self._text is None:
-                line = self._ahead.readline(MAX_LINE) or self._bytes.readline(MAX_LINE)
-            else:
-                line = self._text.readline(MAX_LINE)
-            if not line:
-                raise StopIteration
+    def _lines(self) -> Iterator[str]:
+        encoding = self._dialect.encoding or "utf-8"
+        while line := self._ahead.readline(MAX_LINE) or self._file.readline(MAX_LINE):
             self.number += 1
             if len(line) == MAX_LINE:
                 raise TableError(f"line {self.number} is longer than {MAX_LINE} bytes.")
-            if isinstance(line, str):
-                return line.removeprefix("\ufeff") if self.number == 1 else line
-            encoding = self._encoding
-            if encoding.lower() in ("utf-8", "utf8", "utf-8-sig"):
-                encoding = "utf-8-sig" if self.number == 1 else "utf-8"
-            text = line.decode(encoding)
-            if not text:  # a mark and nothing else
-                raise StopIteration
-            return text
-        except UnicodeError as error:
-            at = self.number + (self._text is not None)
-            reason = getattr(error, "reason", told(error))
-            raise TableError(
-                f"line {at}: the text is not {self._encoding.upper()} ({reason}). Save the file as UTF-8, or name its "
-                "encoding, such as encoding='cp1252'."
-            ) from error
+            try:
+                text = line.decode(encoding)
+            except UnicodeError as error:
+                raise _no_text(self.number, encoding, error) from error
+            yield text
+
+
+def _no_text(line: int, encoding: str, error: UnicodeError) -> TableError:
+    reason = getattr(error, "reason", told(error))
+    return TableError(
+        f"line {line}: the text is not {encoding.upper()} ({reason}). Save the file as UTF-8, or name its encoding, "
+        "such as encoding='cp1252'."
+    )
