@@ -409,7 +409,9 @@ def test_csv_errors(tmp_path):
     )
     fails("a,b\n1,0\n1,7\n", r"'b': 7 \(1 cell\) looks like a code for missing")
     fails(
-        "a,b\n1,0\n1,x\n", r"x\.csv: row 1, column 'b': 'x' is not among the values of the fit, which are 0, 1", code=PLAIN
+        "a,b\n1,0\n1,x\n",
+        r"x\.csv: row 1, column 'b': 'x' is not among the values of the fit, which are 0, 1",
+        code=PLAIN,
     )
     fails('a,b\n"1\n",0\n1\n', r"line 4: 1 cells")
     fails("a,b\n1,0\n1\n", "line 3: 1 cells, but the first line has 2")
