@@ -62,8 +62,9 @@ def open_csv(
     """Open ``.csv`` and ``.tsv`` files (also gzipped), with a header line or without.
 
     Cells are 0, 1, 0.0, 1.0, true or false. Blanks are empty cells, NA, N/A, NaN, null, None, ``?`` and ``.``. Upper
-    and lower case are one, and spaces around a cell do not count. Where other cells turn up, or something was said about
-    columns, each column is taken for what its values are (`columns.describe`). Lines of words without a header, each with another number of them, are baskets of names.
+    and lower case are one, and spaces around a cell do not count. Where other cells turn up, or something was said
+    about columns, each column is taken for what its values are (`columns.describe`). Lines of words without a header,
+    each with another number of them, are baskets of names.
 
     Parameters
     ----------
