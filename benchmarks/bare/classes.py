@@ -13,7 +13,7 @@ from hiddenbits.data import Grid
 from hiddenbits.families.combination_machine.model import Combination
 from hiddenbits.families.combination_machine.params import CombinationParams
 from hiddenbits.families.nodes.classes import Classes
-from hiddenbits.families.nodes.columns.layout import binary_columns
+from hiddenbits.data.layout import binary_columns
 from hiddenbits.families.nodes.params import NodeParams
 from hiddenbits.families.noisy_or.model import NoisyOr
 from hiddenbits.families.noisy_or.params import NoisyOrParams

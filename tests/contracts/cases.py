@@ -22,6 +22,7 @@ from hiddenbits import (
     Variational,
     open_table,
 )
+from hiddenbits.data.layout import Layout, binary_columns
 from hiddenbits.families.binary_sparse_coding.model import SparseCoding
 from hiddenbits.families.binary_sparse_coding.planned_coding import Schedule
 from hiddenbits.families.clipped_pca.model import Clipped
@@ -33,7 +34,6 @@ from hiddenbits.families.logistic_pca.grid_em import LogisticGrid
 from hiddenbits.families.logistic_pca.model import Logistic
 from hiddenbits.families.logistic_pca.params import LogisticParams
 from hiddenbits.families.nodes.classes import Classes
-from hiddenbits.families.nodes.columns.layout import Layout, binary_columns
 from hiddenbits.families.nodes.params import NodeParams
 from hiddenbits.families.noisy_or.model import NoisyOr
 from hiddenbits.families.noisy_or.params import NoisyOrParams

@@ -5,8 +5,8 @@ import pytest
 from scipy.special import expit, logsumexp, softmax
 
 import hiddenbits
+from hiddenbits.data.layout import binary_columns
 from hiddenbits.families.nodes.classes import Classes
-from hiddenbits.families.nodes.columns.layout import binary_columns
 from hiddenbits.families.nodes.params import NodeParams
 from hiddenbits.maths.numerics import LONG_ROW, scores_may_vanish, softmax_rows, softplus_and_sigmoid
 

@@ -109,7 +109,7 @@ def look(
         )
         return
     tell(str(seen))
-    tell(f"Next: {next_command(asked, seen_columns) if seen.sizes is None else _classes_of(asked)}")
+    tell(f"Next: {_classes_of(asked) if seen.has_levels else next_command(asked, seen_columns)}")
 
 
 def _classes_of(asked: Asked) -> str:
@@ -259,7 +259,7 @@ def score(
         "bits_per_cell": evaluate.bits_per_cell,
         "single_bit_error": evaluate.single_bit_error,
     }
-    if found.table.sizes is not None:  # the others are defined for bits
+    if found.table.coding_of_levels is not None:  # the others are defined for bits
         measures = {"log_likelihood_per_row": evaluate.mean_log_likelihood}
     with at.work("Scoring", len(measures) * found.table.shape[0]):
         figures = {name: measure(estimator, found.table) for name, measure in measures.items()}

@@ -6,7 +6,7 @@ from hiddenbits.data.collapse import collapse
 from hiddenbits.data.declared import Arrays
 from hiddenbits.data.errors import TableError
 from hiddenbits.data.open import open_table
-from hiddenbits.data.table import Grid, MemorySource, Source, Table, memory_table, observed_cells
+from hiddenbits.data.table import Grid, MemorySource, Source, Table, memory_table
 
 __all__ = [
     "AllOnes",
@@ -25,6 +25,5 @@ __all__ = [
     "TableError",
     "collapse",
     "memory_table",
-    "observed_cells",
     "open_table",
 ]

@@ -12,9 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from hiddenbits.array_types import AnyArray
 from hiddenbits.data.bits import AllOnes, Bits, Complement, Dense, Packed, Pattern
 from hiddenbits.data.derived_source import DerivedSource
 from hiddenbits.data.hashing import keyed_rng
+from hiddenbits.data.layout import Layout
 from hiddenbits.data.reals import Reals, RealsSource
 from hiddenbits.data.table import MemorySource, Table
 
@@ -32,23 +34,25 @@ class Hiding:
         Share of the cells.
     seed : int
         Seed of the draw.
-    n_columns : int
-        Number of columns.
+    layout : Layout
+        The bits of columns: of a cell with levels all bits are hidden, and only binary columns have a mask.
     leaders : ndarray of shape (rows of the whole table,) or None
         The row that each row has its hidden cells from: the first of its group. None: itself.
-    sizes : tuple of int or None
-        Bits of each column, where some have levels: all bits of a cell are hidden, and only binary columns have a mask.
     """
 
     share: float
     seed: int
-    n_columns: int
+    layout: Layout
     leaders: NDArray[np.int64] | None = None
-    sizes: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         if not 0.0 < self.share < 1.0:
             raise ValueError(f"share={self.share}: the share of cells to hide must be between 0 and 1.")
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return len(self.layout.sizes)
 
     def cells(self, start: int, stop: int) -> Pattern:
         """Return the hidden cells of rows start to stop."""
@@ -87,20 +91,20 @@ class Hiding:
         if isinstance(x, Reals):
             return x.without(observed, hidden.to_dense() == 1)
         masked = hidden
-        if self.sizes is not None:
-            of_column = np.array(self.sizes)
-            hidden, masked = (_spread(hidden, of_column, which) for which in (of_column > 0, of_column == 1))
-            if of_column.min() > 1:
+        if not self.layout.all_binary:
+            binary = ~self.layout.is_level
+            hidden, masked = (_spread(hidden, self.layout, which) for which in (np.ones(x.shape[1]), binary))
+            if not binary.any():
                 return without(x, hidden), observed
         if isinstance(observed, AllOnes):
             return without(x, hidden), Complement(masked)
         return without(x, hidden), without(observed, masked)
 
 
-def _spread(cells: Pattern, sizes: NDArray[np.int64], which: NDArray[np.bool_]) -> Pattern:
-    """Return the bits of cells, for the columns that are asked for."""
-    n_bits, ends = int(sizes.sum()), np.concatenate([[0], np.cumsum(sizes)])
-    bits = sparse.csr_array((np.repeat(which, sizes).astype(np.int8), np.arange(n_bits), ends), (len(sizes), n_bits))
+def _spread(cells: Pattern, layout: Layout, which: AnyArray) -> Pattern:
+    """Return those bits of cells that are asked for."""
+    n_bits, ends = layout.n_bits, [*layout.starts, layout.n_bits]
+    bits = sparse.csr_array((which.astype(np.int8), np.arange(n_bits), ends), (len(layout.sizes), n_bits))
     bits.eliminate_zeros()
     found = sparse.csr_array(_csr(cells) @ bits)
     found.sort_indices()
@@ -185,7 +189,7 @@ def hide_cells(table: Table, share: float, *, seed: int = 0, first_row: int = 0,
             raise ValueError(f"groups= has shape {labels.shape}: give one label for each row, {table.shape[0]} here.")
         _, first, place = np.unique(labels, return_index=True, return_inverse=True)
         leaders = first[place]
-    hiding = Hiding(share, seed, table.n_columns, leaders, table.sizes)
+    hiding = Hiding(share, seed, table.layout, leaders)
     if not table.source.resident:
         return replace(table, source=MaskedSource(table.source, hiding, first_row))
     x, observed = hiding.applied(*table.source.read(0, table.shape[0]), first_row)

@@ -10,6 +10,7 @@ import numpy as np
 from hiddenbits.array_types import Floats
 from hiddenbits.data.block import Block
 from hiddenbits.data.declared import Arrays
+from hiddenbits.data.layout import Layout
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,26 +40,17 @@ class Summary(Arrays):
         """P(bit = 1) of each column, drawn in by half a row so that no column is certain."""
         return np.asarray((self.ones + 0.5) / (self.observed + 1.0))
 
-    def recorded(self, sizes: tuple[int, ...] | None) -> Floats:
-        """Return the weighted recorded cells of each bit's column; `sizes` are the bits of columns, if any has levels.
+    def recorded(self, layout: Layout) -> Floats:
+        """Return the weighted recorded cells of each bit's column; one with levels has one of them, or is missing."""
+        return np.where(layout.is_level, layout.column_sums(self.ones), self.observed)
 
-        A cell with levels has one of them, or is missing.
-        """
-        if sizes is None:
-            return self.observed
-        n_ones = np.add.reduceat(self.ones, np.cumsum([0, *sizes[:-1]]))
-        return np.where(np.repeat(np.array(sizes) > 1, sizes), np.repeat(n_ones, sizes), self.observed)
-
-    def independent(self, sizes: tuple[int, ...] | None = None) -> float | None:
-        """Return the mean log-likelihood of a row, in nats, under independent columns; None without counts."""
-        if not len(self.ones):
-            return None
-        size = np.array(sizes or (1,) * len(self.ones))
-        recorded = self.recorded(sizes)
-        zeros = (recorded - self.ones)[np.repeat(size == 1, size)]
+    def independent(self, layout: Layout) -> float | None:
+        """Return the mean log-likelihood of a row, in nats, under independent columns; None of what are no bits."""
+        recorded = self.recorded(layout)
+        zeros = (recorded - self.ones)[~layout.is_level]
         if min(self.ones.min(), zeros.min(initial=0.0)) < 0.0:  # sums of numbers that are no bits
             return None
-        columns = recorded[np.cumsum(size) - size]
+        columns = recorded[layout.starts]
         return float((_n_log_n(self.ones) + _n_log_n(zeros) - _n_log_n(columns)) / self.weight)
 
 

@@ -19,6 +19,7 @@ from hiddenbits.array_types import LEAST_WEIGHT, MOST_WEIGHT, AnyArray, Floats
 from hiddenbits.data.bits import AllOnes, Bits, Packed, Pattern, with_blanks
 from hiddenbits.data.block import Block, Part
 from hiddenbits.data.errors import TableError
+from hiddenbits.data.layout import Layout, layout_of
 from hiddenbits.quoting import discreet, quoted
 
 if TYPE_CHECKING:
@@ -178,10 +179,10 @@ class Table:
         """(rows, columns)."""
         return self.source.n_rows, self.source.n_columns
 
-    @property
-    def sizes(self) -> tuple[int, ...] | None:
-        """Bits of each column, where some are nominal or ordinal; None where every bit is a column."""
-        return None if self.coding_of_levels is None else self.coding_of_levels.sizes
+    @cached_property
+    def layout(self) -> Layout:
+        """Which bits belong to which column."""
+        return layout_of(None if self.coding_of_levels is None else self.coding_of_levels.sizes, self.shape[1])
 
     @property
     def coding_of_levels(self) -> Coding | None:
@@ -191,7 +192,7 @@ class Table:
     @property
     def n_columns(self) -> int:
         """Number of columns; a nominal or ordinal one has several bits, which `shape` counts."""
-        return self.shape[1] if self.sizes is None else len(self.sizes)
+        return self.shape[1] if self.coding_of_levels is None else len(self.coding_of_levels.sizes)
 
     @property
     def column_names(self) -> tuple[str, ...] | None:
@@ -219,8 +220,8 @@ class Table:
     def n_missing(self) -> int:
         """Number of cells that were not observed; reads the table when it is on disk."""
         grid = self.grid(max(1, self.part_rows(1)))
-        of_column = np.array(self.sizes or (), np.int64)
-        levels, n_columns = np.flatnonzero(np.repeat(of_column > 1, of_column)), int((of_column > 1).sum())
+        levels = np.flatnonzero(self.layout.is_level)
+        n_columns = len(np.unique(self.layout.columns[levels]))
         n_missing = 0
         for part in (grid.load(i) for i in range(grid.n_parts)):
             n_rows, n_bits = part.observed.shape
@@ -263,9 +264,9 @@ class Table:
     def to_float(self) -> Floats:
         """Return the whole table as floats, NaN where not observed; of a missing level all bits. For small tables."""
         x, observed = self.source.read(0, self.source.n_rows)
-        if self.sizes is None:
+        if self.layout.all_binary:
             return with_blanks(x, observed)
-        return np.where(observed_cells(x, observed, self.sizes) == 1, x.to_dense(), np.nan)
+        return np.where(self.layout.recorded(x, observed) == 1, x.to_dense(), np.nan)
 
 
 @dataclass(frozen=True, eq=False)
@@ -318,15 +319,6 @@ class Grid:
         weights = self.table.weights
         cells = float(self.table.shape[0] * self.table.shape[1])
         return Part(x, observed, None if weights is None else weights[start:stop], start, self.height, cells)
-
-
-def observed_cells(x: Bits, observed: Bits, sizes: tuple[int, ...] | None) -> AnyArray:
-    """Return where the cells of bits were recorded; of a level that is missing no bit of its column was."""
-    seen = observed.to_dense()
-    if sizes is None:
-        return seen
-    in_column = np.add.reduceat(x.to_dense(), np.cumsum([0, *sizes[:-1]]), axis=1)
-    return np.where(np.repeat(np.array(sizes) > 1, sizes), np.repeat(in_column, sizes, axis=1), seen)
 
 
 def _check_weights(weights: Floats, n_rows: int) -> None:

@@ -95,7 +95,7 @@ def overall(model: Any, X: object, sample_weight: ArrayLike | None = None) -> Ov
     weight = float(table.shape[0] if table.weights is None else table.weights.sum())
     log_likelihood = (p * float(np.log(weight)) - bic) / 2.0
     g2 = x2 = np.nan
-    places, n_patterns = _numbering(table.sizes or (1,) * table.shape[1])
+    places, n_patterns = _numbering(table.layout.sizes)
     if n_patterns <= MOST_PATTERNS and not table.n_missing:
         g2, x2 = _against_patterns(model, table, weight, np.array(places), n_patterns)
     df = n_patterns - 1 - p

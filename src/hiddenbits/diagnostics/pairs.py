@@ -128,8 +128,7 @@ class _Residuals(NamedTuple):
 
 
 def _residuals(model: Any, table: Table) -> _Residuals:
-    sizes = np.array(table.sizes or (1,) * table.shape[1])
-    starts, column = np.cumsum([0, *sizes[:-1]]), np.repeat(np.arange(len(sizes)), sizes)
+    starts, column = table.layout.starts, table.layout.columns
     n, with_first, observed = total(_counts, table)
     share, ones, draws = expected_pairs(model, table.shape[1])
     more = 1.0 + n / draws
@@ -139,7 +138,7 @@ def _residuals(model: Any, table: Table) -> _Residuals:
     np.divide(observed - expected, np.sqrt(n * variance * more), out=residual, where=n > 0)
 
     # Pearson's statistic: the cells of two bits that are 1; where a column is binary, also those in which it is 0.
-    binary = sizes[column] == 1
+    binary = ~table.layout.is_level
     first = n * ones[:, None]  # expected rows in which the bit of the line is 1
     x2 = _misfit(observed, expected, more)
     x2 += _misfit(with_first - observed, first - expected, more) * binary
@@ -152,9 +151,9 @@ def _residuals(model: Any, table: Table) -> _Residuals:
     a, b = np.nonzero(column[:, None] < column)
     if not binary.all():
         furthest = np.argsort(-np.abs(residual[a, b]), kind="stable")
-        each = furthest[np.unique((column[a] * len(sizes) + column[b])[furthest], return_index=True)[1]]
+        each = furthest[np.unique((column[a] * len(starts) + column[b])[furthest], return_index=True)[1]]
         a, b = a[each], b[each]
-    df = np.maximum(sizes - 1, 1)
+    df = np.maximum(np.array(table.layout.sizes) - 1, 1)
     return _Residuals(
         a,
         b,

@@ -75,9 +75,8 @@ def drawn_tables(model: Any, table: Table, n: int, seed: int, stream: int) -> It
     blank = np.isnan(table.to_float()) if table.n_missing else None
     bare = copy(model)
     bare.coding_ = bare.threshold = None  # bits are drawn, not the values that they stand for
-    of_levels = np.repeat(np.array(table.sizes or 1) > 1, table.sizes or table.shape[1])
     for number in range(n):
         rows = bare.sample(table.shape[0], random_state=int(keyed_rng(seed, stream, number).integers(2**31 - 1)))
         if blank is not None:
-            rows = np.where(blank, np.where(of_levels, 0.0, np.nan), rows)
+            rows = np.where(blank, np.where(table.layout.is_level, 0.0, np.nan), rows)
         yield replace(open_table(rows), levels=table.coding_of_levels)

@@ -35,12 +35,11 @@ class UnrecordedColumnsWarning(UserWarning):
 def check_recorded_cells(table: Table, summary: Summary) -> None:
     """Refuse a table without recorded cells; warn where columns have none, or blanks stand where zeros should."""
     weight = float(summary.weight)
-    sizes = np.array(table.sizes or (1,) * len(summary.observed))
-    recorded = summary.recorded(table.sizes)
-    unrecorded = np.flatnonzero(recorded[np.cumsum(sizes) - sizes] <= ROUNDING * weight)
-    if len(unrecorded) == len(sizes):
+    recorded = summary.recorded(table.layout)
+    unrecorded = np.flatnonzero(recorded[table.layout.starts] <= ROUNDING * weight)
+    if len(unrecorded) == table.n_columns:
         raise no_cell_recorded()
-    if len(unrecorded) and len(sizes) == table.n_columns:
+    if len(unrecorded):
         _warn_of_columns(table, unrecorded)
     cells, observed = weight * table.shape[1], float(recorded.sum())
     blanks, zeros = cells - observed, observed - float(summary.ones.sum())

@@ -41,8 +41,10 @@ class Look(Shown):
         The largest number of ones in a row, and the number of rows without any observed cell.
     trailing_blanks : int
         Blanks in an unbroken run at the end of a row, such as questions that were not reached.
-    sizes : tuple of int or None
-        Number of levels of each column, 1 of a binary one; None where all columns are binary.
+    n_blank : int
+        Number of cells that were not observed.
+    has_levels : bool
+        Whether a column is nominal or ordinal; otherwise all are binary.
 
     Examples
     --------
@@ -63,17 +65,13 @@ class Look(Shown):
     most_ones: int
     blank_rows: int
     trailing_blanks: int
-    sizes: tuple[int, ...] | None = None  # names of each column, where some have levels
+    n_blank: int
+    has_levels: bool
 
     @property
     def n_ones(self) -> int:
         """Number of ones."""
         return int(self.ones.sum())
-
-    @property
-    def n_blank(self) -> int:
-        """Number of cells that were not observed."""
-        return self.n_rows * self.n_columns - int(self.observed[_first_bits(self.sizes)].sum())
 
     @property
     def n_zeros(self) -> int:
@@ -122,7 +120,7 @@ class Look(Shown):
         ones = f"{self.n_ones:,} ones ({self.n_ones / cells:.2%} of observed cells), at most {self.most_ones:,} a row"
         lines = [
             f"{self.n_rows:,} rows x {self.n_columns:,} columns",
-            *([ones] if self.sizes is None else []),
+            *([] if self.has_levels else [ones]),
             f"{about}{self.n_different:,} distinct rows ({self.n_different / self.n_rows:.1%} of all)",
             self.about_blanks,
         ]
@@ -135,9 +133,9 @@ class Look(Shown):
 
     def _shown(self) -> tuple[list[str], list[str], list[list[str]], list[str]]:
         order, means = list(range(len(self.names))), self.means
-        if self.sizes is None:
+        if not self.has_levels:
             order.sort(key=lambda j: -self.ones[j])
-        few = self.sizes is not None or len(order) <= 2 * ENDS
+        few = self.has_levels or len(order) <= 2 * ENDS
         lines = [
             [name_of(self.names[j]), f"{self.ones[j]:,}", percent(means[j]), f"{self.observed[j]:,}"]
             for j in (order if few else [*order[:ENDS], *order[-ENDS:]])
@@ -145,7 +143,7 @@ class Look(Shown):
         title = "Columns" if few else "Columns with the most and the fewest ones"
         return (
             [*self.describe().split("\n"), title],
-            ["column", "ones" if self.sizes is None else "rows", "share", "observed"],
+            ["column", "rows" if self.has_levels else "ones", "share", "observed"],
             lines,
             [],
         )
@@ -222,13 +220,9 @@ def look(X: object) -> Look:
     # Of n numbers spread evenly over (0, 1) the k-th smallest is near k / n.
     different = len(least) if exact else min(n_rows, round((KEPT - 1) / ((float(least[-1]) + 1.0) / 2.0**64)))
     names = table.names or tuple(f"x{j}" for j in range(n_bits))
-    found = (columns[0], columns[1], different, exact, most, blank, trailing)
-    return Look(n_rows, table.n_columns, names, *found, table.sizes)
-
-
-def _first_bits(sizes: tuple[int, ...] | None) -> Any:
-    """Return the first bit of each column, which says where its cells were observed."""
-    return slice(None) if sizes is None else np.cumsum([0, *sizes[:-1]])
+    n_blank = n_rows * table.n_columns - int(columns[1, table.layout.starts].sum())
+    found = (columns[0], columns[1], different, exact, most, blank, trailing, n_blank)
+    return Look(n_rows, table.n_columns, names, *found, table.coding_of_levels is not None)
 
 
 @dataclass(frozen=True)
@@ -242,11 +236,9 @@ class _Count:
         cells = x.to_dense()
         rows, width = cells.shape
         in_rows = x.row_sums()
-        sizes = piece.table.sizes
-        whole = sizes is None and int(observed.row_sums().sum()) == cells.size
-        seen = None if whole else observed.to_dense()
-        if sizes is not None:
-            seen = (~np.isnan(piece.table.to_float())).astype(np.uint8)
+        layout = piece.table.layout
+        whole = layout.all_binary and int(observed.row_sums().sum()) == cells.size
+        seen = None if whole else layout.recorded(x, observed)
         hashes = row_hashes(cells, seen, self.keys)
         columns = np.empty((2, width), np.int64)
         columns[0] = cells.sum(axis=0, dtype=np.int64)
@@ -255,7 +247,7 @@ class _Count:
         if seen is not None:
             columns[1] = seen.sum(axis=0, dtype=np.int64)
             blank = int(rows - seen.any(axis=1).sum())
-            of_columns = seen[:, _first_bits(sizes)]
+            of_columns = seen[:, layout.starts]
             trailing = int((np.cumsum(of_columns[:, ::-1], axis=1, dtype=np.int32) == 0).sum())
         few = hashes if rows <= KEPT else _smallest([hashes])
         return columns, (int(in_rows.max()), blank, trailing), few

@@ -83,9 +83,8 @@ def cell_losses(
         if not table.only_bits:
             return _missed_reals(model, piece.table, masked)
         truth, kept = piece.table.to_float(), masked.to_float()
-        asked = bits_of_hidden_cells(truth, kept, table.sizes)
-        if table.sizes is not None:  # of a level the bit that is set has the loss of the cell
-            asked &= (truth == 1.0) | (np.repeat(table.sizes, table.sizes) == 1)
+        asked = bits_of_hidden_cells(table, truth, kept)
+        asked &= (truth == 1.0) | ~table.layout.is_level  # of a level the bit that is set has the loss of the cell
         p = model.complete(masked)
         happened = np.maximum(np.where(truth == 1, p, 1.0 - p), SMALLEST)
         return (-np.log(happened) * asked).sum(axis=1), asked.sum(axis=1).astype(np.float64)
@@ -95,13 +94,11 @@ def cell_losses(
     return losses, cells
 
 
-def bits_of_hidden_cells(truth: Floats, kept: Floats, sizes: tuple[int, ...] | None) -> NDArray[np.bool_]:
+def bits_of_hidden_cells(table: Table, truth: Floats, kept: Floats) -> NDArray[np.bool_]:
     """Return which bits belong to cells that were hidden; of a column with levels all, where one was set."""
     asked: NDArray[np.bool_] = ~np.isnan(truth) & np.isnan(kept)
-    if sizes is None:
-        return asked
-    gone = np.logical_or.reduceat((truth == 1.0) & (kept == 0.0), np.cumsum([0, *sizes[:-1]]), axis=1)
-    asked |= np.repeat(gone, sizes, axis=1)
+    if not table.layout.all_binary:
+        asked |= table.layout.column_sums((truth == 1.0) & (kept == 0.0), axis=1) > 0
     return asked
 
 
@@ -159,7 +156,7 @@ def bins(model: BaseEstimator, table: Table, share: float, seed: int) -> Floats:
     """
     masked = hide_cells(table, share, seed=seed)
     truth, kept = table.to_float(), masked.to_float()
-    asked = bits_of_hidden_cells(truth, kept, table.sizes)
+    asked = bits_of_hidden_cells(table, truth, kept)
     p, ones = np.asarray(model.complete(masked))[asked], truth[asked]
     place = np.minimum((p * N_BINS).astype(np.intp), N_BINS - 1)
     columns = [np.bincount(place, weights, N_BINS) for weights in (np.ones(len(p)), p, ones, p * (1.0 - p))]

@@ -54,7 +54,7 @@ def _average(
 ) -> Ratio:
     """Return a weighted ratio over the rows of X; if `measure` is named, it is defined for bits only."""
     table = table_of(estimator, X, sample_weight)
-    levels = table.sizes is not None and measure != "bits_per_cell"
+    levels = table.coding_of_levels is not None and measure != "bits_per_cell"
     if measure is not None and (levels or not table.only_bits):
         what = "has nominal or ordinal columns" if table.only_bits else "is one of real numbers"
         raise ValueError(f"{measure} needs a table of bits, but this {what}. Use mean_log_likelihood or hidden_cells.")
@@ -69,12 +69,11 @@ def _bits(piece: Piece) -> tuple[Floats, Floats]:
 
 def cells_of_rows(piece: Piece) -> Floats:
     """Return the number of recorded cells of each row; of one with levels a single bit is 1."""
-    sizes = piece.table.sizes
+    layout = piece.table.layout
     x, observed = piece.table.source.read(0, piece.table.shape[0])
-    if sizes is None:
+    if layout.all_binary:
         return np.asarray(observed.row_sums(), np.float64)
-    of_levels = np.repeat(np.array(sizes) > 1, sizes)
-    return np.asarray(np.where(of_levels, x.to_dense(), observed.to_dense()).sum(axis=1), np.float64)
+    return np.asarray(np.where(layout.is_level, x.to_dense(), observed.to_dense()).sum(axis=1), np.float64)
 
 
 def mean_log_likelihood(estimator: BaseEstimator, X: object, sample_weight: ArrayLike | None = None) -> Figure:

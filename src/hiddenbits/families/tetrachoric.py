@@ -300,7 +300,7 @@ def _opened(X: object, threshold: float | None, sample_weight: ArrayLike | None)
     """Return X as a table of bits with row weights, and what makes frames like X."""
     if isinstance(X, Table) and not X.only_bits:
         raise TableError("tetrachoric is for bits, but this is a table of real numbers.")
-    if isinstance(X, Table) and X.sizes is not None:
+    if isinstance(X, Table) and X.coding_of_levels is not None:
         raise TableError("tetrachoric is for bits, but this table has nominal or ordinal columns. Leave them out.")
     table = open_table(X, threshold=threshold, sample_weight=sample_weight)
     frame: Any = nw.from_native(X, pass_through=True)

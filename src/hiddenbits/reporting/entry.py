@@ -194,7 +194,7 @@ def _checked(
     """Return the other columns as text; raise if the arguments do not fit the table."""
     if not table.only_bits:
         raise ValueError("A report needs a table of bits, and this one has other columns. Pass those as beside=.")
-    if table.sizes is not None:
+    if table.coding_of_levels is not None:
         raise ValueError(
             "A report is about binary columns, and this table has nominal or ordinal ones. Fit LatentClassAnalysis to "
             "it: summary(), diagnostics.residual_pairs and plots.profiles show its classes. Or say with code= which "

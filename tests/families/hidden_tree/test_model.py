@@ -7,11 +7,11 @@ import pytest
 from scipy.special import logsumexp
 
 from hiddenbits import HiddenTree, IndependentColumns, open_table
+from hiddenbits.data.layout import binary_columns
 from hiddenbits.families.hidden_tree import model
 from hiddenbits.families.hidden_tree.model import StateTree, chow_liu_parents
 from hiddenbits.families.hidden_tree.params import HiddenTreeParams
 from hiddenbits.families.nodes.classes import Classes
-from hiddenbits.families.nodes.columns.layout import binary_columns
 from hiddenbits.families.nodes.params import NodeParams
 from hiddenbits.maths.pair_counts import count_pairs
 

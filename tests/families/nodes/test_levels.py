@@ -7,10 +7,10 @@ import pytest
 
 from hiddenbits import LatentClassAnalysis, TableError, evaluate, hide_cells, open_table, tetrachoric
 from hiddenbits.data import MemorySource, Table
+from hiddenbits.data.layout import Layout
 from hiddenbits.engine import Key
 from hiddenbits.evaluate.hidden_cells import bins, cell_losses
 from hiddenbits.families.nodes.classes import Classes
-from hiddenbits.families.nodes.columns.layout import Layout
 from hiddenbits.families.nodes.params import NodeParams
 from tests.contracts.conftest import MASKS, STORAGES
 from tests.oracle.levels import LevelClasses, some_classes

@@ -53,7 +53,7 @@ def all_restarts(
             context.log_stop("Restart %d of %d", position)
     position = _in_time(position, quick)
     best = position.best
-    independent = context.summary.independent(grid.table.sizes) if grid.table.only_bits else None
+    independent = context.summary.independent(grid.table.layout) if grid.table.only_bits else None
     return Outcome(
         best.params, np.array(best.trace), best.stages, best.restart, position.finished, best.marks, independent
     )

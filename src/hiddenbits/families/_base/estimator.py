@@ -18,9 +18,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from hiddenbits.array_types import AnyArray, Floats, Randomness
-from hiddenbits.data import Block, Grid, Table, observed_cells
+from hiddenbits.data import Block, Grid, Table
 from hiddenbits.data.coding.coded_columns import Coding
 from hiddenbits.data.collapse import collapsed
+from hiddenbits.data.layout import layout_of
 from hiddenbits.engine import (
     Checkpoint,
     Key,
@@ -355,10 +356,9 @@ class BitsEstimator(
         model, sizes = self._model(), column_sizes(self)
 
         def fill(params: P, shared: object, block: Block) -> Floats:
+            recorded = layout_of(sizes, block.n_columns).recorded(block.x, block.observed)
             values = block.x.to_dense().astype(np.float64)
-            return np.where(
-                observed_cells(block.x, block.observed, sizes) == 1, values, model.fill(params, shared, block)
-            )
+            return np.where(recorded == 1, values, model.fill(params, shared, block))
 
         return self._like(X, fill, own_values=True)
 

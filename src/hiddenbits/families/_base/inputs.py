@@ -15,6 +15,7 @@ from hiddenbits.data import MemorySource, Table, TableError
 from hiddenbits.data.cell_checks import bad_cell
 from hiddenbits.data.coding.choices import Choices
 from hiddenbits.data.columns.gather import opened_frame
+from hiddenbits.data.layout import layout_of
 from hiddenbits.data.openers import find_opener
 from hiddenbits.data.request import Request
 from hiddenbits.families._base.parameters import column_sizes
@@ -64,7 +65,7 @@ def as_table(estimator: Any, X: Any, *, reset: bool, sample_weight: Any = None) 
 
 def _check_levels(estimator: Any, table: Table) -> None:
     """Refuse a table whose columns have other bits than those of the fit, such as an array of numbers after a frame."""
-    if table.sizes != column_sizes(estimator):
+    if table.layout != layout_of(column_sizes(estimator), table.shape[1]):
         raise TableError(
             f"{type(estimator).__name__} was fitted to columns with other levels. Hand in a frame or file with the "
             "columns of the fit, or open it with open_table(..., code=model), where model is the fitted one."
@@ -110,7 +111,7 @@ class TakesTables:
             raise TableError("This is a table of bits. Open it with open_table(..., reals=True) for real numbers.")
         if not (table.only_bits or self._takes_reals):
             raise TableError(f"{type(self).__name__} needs bits, but this is a table of real numbers.")
-        if table.sizes is not None and not self._takes_levels:
+        if table.coding_of_levels is not None and not self._takes_levels:
             raise TableError(
                 f"{type(self).__name__} needs binary columns, but this table has nominal or ordinal ones. Say with "
                 "code= which values are 1, or use LatentClassAnalysis."

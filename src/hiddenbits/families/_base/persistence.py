@@ -175,9 +175,7 @@ def restored(kind: str, meta: Any, arrays: Any) -> Any:
     params = exactly(model.params_type, unprefixed("params", arrays), "parameters")
     flaw = params.flaw() or model.mismatch(params)
     require(flaw is None, str(flaw))
-    sizes = column_sizes(estimator)
-    n_bits = n_columns if sizes is None else sum(sizes)
-    fits = is_count(n_columns) and n_bits == estimator._n_columns_of(params)
+    fits = is_count(n_columns) and sum(column_sizes(estimator) or (n_columns,)) == estimator._n_columns_of(params)
     require(fits, "the number of columns does not fit its arrays")
     require_names(names, n_columns)
     if names is not None:

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data.coding.coded_columns import Coding
+from hiddenbits.data.layout import Layout
 from hiddenbits.engine import StopReason
 from hiddenbits.families._base.parameters import bit_labels, column_sizes
 from hiddenbits.maths.numerics import bic
@@ -257,7 +258,8 @@ class ShowsItself:
         title = "Profiles: P(bit = 1) in each class"
         if sizes is not None:  # levels of a column stay together
             title = "Profiles: share of each level in each class"
-            spread = np.repeat(np.maximum.reduceat(spread, np.cumsum([0, *sizes[:-1]])), sizes)
+            layout = Layout(sizes)
+            spread = np.maximum.reduceat(spread, layout.starts)[layout.columns]
         profiles = dict(zip(names, probabilities, strict=True))
         return {
             "classes": SummaryTable("Classes and their shares", {"class": names, "share": weights}, "classes"),

@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from hiddenbits.array_types import Floats, Randomness
-from hiddenbits.data import Block, observed_cells
+from hiddenbits.data import Block
 from hiddenbits.engine import Key, Position, Settings, StopReason, current, one_blas_thread
 from hiddenbits.engine.block_statistics import block_statistics
 from hiddenbits.families._base.criteria import CriteriaMixin
@@ -352,7 +352,7 @@ class ClassScores:
         """Return r, (n, K), x - theta, (K, n, d), 0 where not recorded, and what was recorded, (n, d)."""
         r = self.model.posterior(self.params, self.model.prepare(self.params), block)
         x = block.x.to_dense().astype(np.float64)
-        o = observed_cells(block.x, block.observed, self.model.sizes).astype(np.float64)
+        o = self.params.layout.recorded(block.x, block.observed).astype(np.float64)
         return r, x - o * self.params.probabilities.T[:, None, :], o
 
     def _gradients(self, r: Floats, away: Floats) -> Floats:

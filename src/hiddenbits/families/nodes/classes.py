@@ -25,11 +25,11 @@ from threadpoolctl import ThreadpoolController
 
 from hiddenbits.array_types import Bytes, Floats
 from hiddenbits.data import Block
+from hiddenbits.data.layout import Layout, layout_of
 from hiddenbits.data.rows_by_content import weighted_rows
 from hiddenbits.data.summary import Summary
 from hiddenbits.families.nodes import posterior as nodes
 from hiddenbits.families.nodes.columns import binary, levels
-from hiddenbits.families.nodes.columns.layout import Layout, binary_columns
 from hiddenbits.families.nodes.params import NodeCounts, NodeParams
 from hiddenbits.families.nodes.posterior import Scores
 from hiddenbits.maths.numerics import LARGEST_LOGIT, class_shares, share_or, shares_at, sigmoid
@@ -64,7 +64,7 @@ class Classes(AsOnSubsample, OneStage, Counted, ClassCodes[NodeParams]):
 
     def layout(self, n_bits: int) -> Layout:
         """Return which bits belong to which column."""
-        return binary_columns(n_bits) if self.sizes is None else Layout(self.sizes)
+        return layout_of(self.sizes, n_bits)
 
     def footprint(self, n_columns: int, row_cells: float) -> Footprint:
         """Return what a block costs."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data.declared import Params, Range, Statistics
-from hiddenbits.families.nodes.columns.layout import Layout
+from hiddenbits.data.layout import Layout
 from hiddenbits.families.nodes.columns.levels import normalized
 from hiddenbits.maths.numerics import PROBABILITIES, SHARES, clip_probability, log_one_minus
 

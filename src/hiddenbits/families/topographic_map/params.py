@@ -10,7 +10,7 @@ import numpy as np
 
 from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data.declared import Params, Range
-from hiddenbits.families.nodes.columns.layout import binary_columns
+from hiddenbits.data.layout import binary_columns
 from hiddenbits.families.nodes.params import NodeParams
 from hiddenbits.maths.numerics import LARGEST_LOGIT, sigmoid, softplus_and_sigmoid
 

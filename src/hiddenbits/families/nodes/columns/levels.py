@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from hiddenbits.array_types import AnyArray, Bytes, Floats
-from hiddenbits.families.nodes.columns.layout import Layout
+from hiddenbits.data.layout import Layout
 from hiddenbits.maths.numerics import TINY
 
 

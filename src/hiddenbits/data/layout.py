@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiddenbits.array_types import AnyArray, Floats
+from hiddenbits.data.bits import Bits
 
 
 @dataclass(frozen=True)
@@ -58,14 +59,26 @@ class Layout:
         """Number of free probabilities at a node: one for a binary column, all levels but one for the others."""
         return sum(max(size - 1, 1) for size in self.sizes)
 
-    def column_sums(self, values: AnyArray) -> AnyArray:
-        """Return for each bit the sum over the bits of its column, along the first axis."""
-        return np.add.reduceat(values, self.starts, axis=0)[self.columns]
+    def column_sums(self, values: AnyArray, axis: int = 0) -> AnyArray:
+        """Return for each bit the sum over the bits of its column, along an axis."""
+        return np.take(np.add.reduceat(values, self.starts, axis=axis), self.columns, axis=axis)
+
+    def recorded(self, x: Bits, observed: Bits) -> AnyArray:
+        """Return where the cells of bits were recorded; of a level that is missing no bit of its column was."""
+        seen = observed.to_dense()
+        if self.all_binary:
+            return seen
+        return np.where(self.is_level, self.column_sums(x.to_dense(), axis=1), seen).astype(seen.dtype)
 
 
 @lru_cache(maxsize=64)
 def _layout_of(numbers: bytes) -> Layout:
     return Layout(tuple(np.bincount(np.frombuffer(numbers, np.intp)).tolist()))
+
+
+def layout_of(sizes: tuple[int, ...] | None, n_bits: int) -> Layout:
+    """Return the layout of columns with these numbers of bits; None: every bit is a column."""
+    return binary_columns(n_bits) if sizes is None else Layout(sizes)
 
 
 @lru_cache(maxsize=64)
