@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from hiddenbits.data import Grid
+from hiddenbits.data.layout import binary_columns
 from hiddenbits.families.combination_machine.model import Combination
 from hiddenbits.families.combination_machine.params import CombinationParams
 from hiddenbits.families.nodes.classes import Classes
-from hiddenbits.data.layout import binary_columns
 from hiddenbits.families.nodes.params import NodeParams
 from hiddenbits.families.noisy_or.model import NoisyOr
 from hiddenbits.families.noisy_or.params import NoisyOrParams
