@@ -225,6 +225,6 @@ def test_a_file_that_is_replaced_between_two_pieces(server):
     with open_file(place) as file:
         assert file.read(1000) == before[:1000]
         server.files["t/x.npy"] = before[::-1]
-        file.seek(1 << 20)
+        file.seek(1_500_000)
         with pytest.raises(TableError, match=r"/t/x\.npy: the file has changed"), reading(place):
             file.read(1000)
