@@ -39,7 +39,7 @@ class CappedReader(io.RawIOBase):
     def __init__(self, path: Place, max_bytes: int) -> None:
         self._path, self._max_bytes, self._seen = path, max_bytes, 0
         with reading(path):
-            self._packed = self._file = open_file(path, in_order=True)
+            self._packed = self._file = open_file(path)
             self._size = path.stat().st_size if isinstance(path, Path) else getattr(self._packed, "size", None)
         if self._size is not None and self._size > max_bytes:
             raise too_large(path, max_bytes)

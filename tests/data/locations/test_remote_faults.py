@@ -42,7 +42,7 @@ def assert_alone(error):
 # Files that change, files that are not there ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["u8.npy", "x.parquet", "lists.parquet"])
+@pytest.mark.parametrize("name", ["u8.npy", "x.parquet"])
 def test_a_file_that_was_replaced(server, cases, name):
     if name not in cases:
         pytest.skip("pyarrow is not installed")
@@ -81,8 +81,8 @@ def test_a_file_that_was_replaced_in_memory_and_on_s3(contents):
 
 def test_missing(server, monkeypatch):
     refused(r"none\.npy: there is no such file\.$", f"{server.url}/t/none.npy")
-    refused(r"\*\.npz: (no file matches|there is no such file)", f"{server.url}/none/*.npz")
-    refused(r"\*\.zip: no file matches this pattern", f"{server.url}/t/*.zip")
+    refused(r"\*\.npz: there is no such file", f"{server.url}/none/*.npz")
+    refused(r"\*\.zip: there is no such file", f"{server.url}/t/*.zip")
     refused(r"this is a folder.*/t/\*\.parquet", f"{server.url}/t/")
     refused("there is no such file", "memory://nowhere/x.npy")
     refused("the server cannot be reached", "http://127.0.0.1:9/x.npy")
@@ -109,7 +109,7 @@ def test_credentials_on_s3(contents, monkeypatch, tmp_path):
                 error = refused("access was refused, or no credentials.*storage_options=", url, wrong)
                 assert "very-secret" not in "".join(traceback.format_exception(error))
         refused("there is no such file", "s3://bucket/t/none.npy", good)
-        refused("no file matches this pattern", "s3://bucket/t/none*.npy", good)
+        refused("there is no such file", "s3://bucket/t/none*.npy", good)
         refused("there is no such file", "s3://other/t/u8.npy", good)
 
 
@@ -121,7 +121,7 @@ FAULTS = {
     500: "answered with status 500",
     "slow": "no answer came in time",
     "drop": "the connection was lost",
-    "larger": "(ends after|bytes follow)",
+    "larger": "(cut short|bytes follow)",
 }
 SAMPLE = ["u8.npy", "csr.npz", "x.csv", "x.dat.gz", "x.parquet"]
 
@@ -197,7 +197,7 @@ def test_a_copy_that_broke_off(server):
     table = f"simplecache::{server.url}/t/u8.npy"
     refused("the connection was lost", table)
     server.fault = None
-    refused("ends after", table)
+    refused("cut short", table)
 
 
 def test_damaged_cells_in_place(server):

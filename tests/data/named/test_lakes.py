@@ -270,7 +270,7 @@ def test_files_of_a_lake_alone_are_refused(tmp_path, partitioned):
     ):
         with pytest.raises(TableError, match=r"Delta table.*deleted or changed.*open_table\('.*lake'\)"):
             open_table(named)
-    with pytest.raises(TableError, match="opened alone"):
+    with pytest.raises(TableError, match="a file of a Delta table"):
         open_table([tmp_path / "lake", "x.parquet"])
 
 

@@ -6,32 +6,25 @@ import io
 import os
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from copy import copy
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar, cast
 
 from hiddenbits.addresses import LEFT_OUT, has_credentials, is_http, safe_url
 from hiddenbits.data.errors import TableError
-from hiddenbits.data.locations.remote_errors import LOCAL_COPY, reaching, secret_words
+from hiddenbits.data.locations.remote_errors import reaching, secret_words
 
 AHEAD = 1 << 20  # what is fetched beyond a piece of a remote file that is read in small steps
 FOR_LIBRARIES = 1 << 16  # most of them ask for what they need
 # Where file systems say which version of a file it is, the surest first.
 TAGS = ("ETag", "etag", "md5Hash", "Content-MD5", "LastModified", "Last-Modified", "last_modified", "mtime", "created")
-LINK = r"[A-Za-z][A-Za-z0-9+.-]+"  # a protocol; one letter is a drive
 AT_ONCE = 16  # remote files looked at together: each takes a few round trips
 ONE_COPY = threading.Lock()  # or two threads would write the same local copy
-
-
-class Mark(NamedTuple):
-    """By what a changed file is noticed."""
-
-    size: int | None
-    tag: str | None
 
 
 @dataclass(frozen=True)
@@ -46,37 +39,34 @@ class RemoteFile:
         The path within the file system; may hold secrets.
     shown : str
         The address as messages show it.
-    mark : Mark or None
-        What the file was when the table was opened.
+    mark : tuple
+        The size and the tag that the file had when the table was opened; empty if that does not matter.
     """
 
     fs: Any = field(repr=False, compare=False)
     path: str = field(repr=False)
     shown: str
-    mark: Mark | None = field(default=None, compare=False)
+    mark: tuple[Any, ...] = field(default=(), compare=False)
 
     def __str__(self) -> str:
         return self.shown
 
     @property
-    def pure_path(self) -> PurePosixPath:
-        """The path without what must not be shown of it."""
-        return PurePosixPath(safe_url(self.path).removesuffix(LEFT_OUT))
-
-    @property
     def name(self) -> str:
-        """The last part of the path."""
-        return self.pure_path.name
+        """The last part of the path, as messages may show it."""
+        return PurePosixPath(safe_url(self.path).removesuffix(LEFT_OUT)).name
 
     @property
     def suffix(self) -> str:
         """The suffix of the name, with its dot."""
-        return self.pure_path.suffix
+        return PurePosixPath(self.name).suffix
 
     @property
-    def stem(self) -> str:
-        """The name without its suffix."""
-        return self.pure_path.stem
+    def _is_copied(self) -> bool:
+        """Whether the file system makes local copies, as ``simplecache::`` does."""
+        from fsspec.implementations.cached import CachingFileSystem
+
+        return isinstance(self.fs, CachingFileSystem)
 
     @property
     def secrets(self) -> list[str]:
@@ -85,90 +75,62 @@ class RemoteFile:
 
     def marked(self) -> RemoteFile:
         """Return the file with its mark; from then on `open` notices a file that was replaced."""
-        return replace(self, mark=_mark(self._info()))
+        return replace(self, mark=self._look()[0])
 
-    def _info(self) -> dict[str, Any]:
-        """Ask what the file is now: of local copies, the file that they were made of."""
-        from fsspec.implementations.cached import CachingFileSystem
-
-        fs = self.fs
+    def _look(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Return the mark of the file as it is now, and what its file system says about it."""
         with reaching(self.shown, self.secrets):
-            while isinstance(fs, CachingFileSystem):
-                fs = fs.fs
+            fs = self.fs.fs if self._is_copied else self.fs  # which alone knows what the file is now
             fs.invalidate_cache(self.path)
-            info: dict[str, Any] = fs.info(self.path)
+            info = fs.info(self.path)
         if info.get("type") == "directory":
             raise is_folder(self.shown)
-        return info
+        return (info.get("size"), next((str(info[tag]) for tag in TAGS if info.get(tag)), None)), info
 
-    def open(self, ahead: int = AHEAD, in_order: bool = False) -> io.BufferedReader:
+    def open(self, ahead: int = AHEAD) -> io.BufferedReader:
         """Open the file, after a look at whether it is still the same; see `open_file`."""
-        from fsspec.implementations.cached import CachingFileSystem
-
-        info = self._info()
-        if self.mark is not None and self.mark != _mark(info):
+        mark, info = self._look()
+        if self.mark and self.mark != mark:
             raise TableError(f"{self}: the file has changed since the table was opened. Open the table again.")
         with reaching(self.shown, self.secrets):
-            if isinstance(self.fs, CachingFileSystem):
+            if self._is_copied:
                 with ONE_COPY:
                     file = self.fs.open(self.path, "rb")
-                self._check_copy(file, info.get("size"))
             elif self.fs.async_impl:
-                file = self.fs.open(self.path, "rb", **self._fetching(info, ahead, in_order))
-            else:  # only asynchronous ones serve several threads; of others fsspec keeps one for each thread
+                pieces = {"cache_type": "readahead", "block_size": ahead}
+                file = self.fs.open(self.path, "rb", **pieces, **self._web_options(info))
+            else:  # only asynchronous file systems serve all threads; of others fsspec keeps one for each thread
                 fs = copy(self.fs)
                 file = fs.open(self.path, "rb")
                 file.owner = fs  # an archive would be closed with its file system
         if isinstance(file, io.BytesIO):  # memory:// hands the same file, with one position, to everyone
             file = io.BytesIO(file.getvalue())
         if hasattr(file, "cache"):
-            file.cache.fetcher = self._complete(file.cache.fetcher)
-        return file  # type: ignore[no-any-return]
+            file.cache.fetcher = partial(self._fetch, file.cache.fetcher)
+        elif self._is_copied and mark[0] not in (None, file.seek(0, io.SEEK_END)):
+            file.close()
+            raise self._cut_short
+        return cast("io.BufferedReader", file)
 
-    def _fetching(self, info: Mapping[str, Any], ahead: int, in_order: bool) -> dict[str, Any]:
-        """Return how an asynchronous file system is to fetch the file: by pieces, or as one stream."""
-        pieces = {"cache_type": "readahead", "block_size": ahead}
+    def _web_options(self, info: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what a file over HTTP is opened with. Without a size, fsspec finds out whether it can only stream."""
         if not is_http(self.shown):
-            return pieces
+            return {}
         headers = {**self.fs.kwargs.get("headers", {}), "Accept-Encoding": "identity"}  # pieces of the file as it is
         if info.get("ETag", "W/").startswith('"'):  # a weak one matches nothing
             headers["If-Match"] = info["ETag"]
-        if info.get("size") and info.get("partial", True):
-            return {**pieces, "headers": headers, "size": info["size"]}
-        if not in_order:
-            raise TableError(
-                f"{self}: the server cannot send parts of a file, or does not report its size, which this format "
-                f"needs. {LOCAL_COPY}"
-            )
-        return {"block_size": 0, "headers": headers}
+        return {"headers": headers, "size": info["size"] if info.get("partial", True) else None}
 
-    def _complete(self, fetch: Callable[[int, int], bytes]) -> Callable[[int, int], bytes]:
-        """Return a function that fetches bytes, and all that were asked for."""
+    def _fetch(self, fetch: Callable[[int, int], bytes], start: int, stop: int) -> bytes:
+        """Return bytes of the file, and all that were asked for."""
+        data = fetch(start, stop)
+        if len(data) < stop - start:
+            raise self._cut_short
+        return data
 
-        def fetched(start: int, stop: int) -> bytes:
-            data = fetch(start, stop)
-            if len(data) < stop - start:
-                raise self._cut_short(start + len(data))
-            return data
-
-        return fetched
-
-    def _check_copy(self, file: Any, size: int | None) -> None:
-        """Refuse a local copy whose making broke off."""
-        held = file.seek(0, io.SEEK_END)
-        if size is not None and held != size:
-            file.close()
-            raise self._cut_short(held)
-        file.seek(0)
-
-    def _cut_short(self, end: int) -> TableError:
-        return TableError(
-            f"{self}: the file ends after {end} bytes. It was cut short or replaced; open the table again."
-        )
-
-
-def _mark(info: Mapping[str, Any]) -> Mark:
-    return Mark(info.get("size"), next((str(info[key]) for key in TAGS if info.get(key)), None))
+    @property
+    def _cut_short(self) -> TableError:
+        return TableError(f"{self}: the file is shorter than announced. It was cut short or replaced; open it again.")
 
 
 Place = Path | RemoteFile
@@ -176,20 +138,10 @@ P = TypeVar("P", bound=Place)
 T = TypeVar("T")
 
 
-def open_file(place: Place, ahead: int = AHEAD, in_order: bool = False) -> io.BufferedReader:
-    """Open a file for reading its bytes.
-
-    Parameters
-    ----------
-    place : Place
-        The file.
-    ahead : int
-        How many bytes of a remote file are fetched beyond those that are asked for.
-    in_order : bool
-        Whether it is read from top to bottom, which servers that cannot send parts of a file allow too.
-    """
+def open_file(place: Place, ahead: int = AHEAD) -> io.BufferedReader:
+    """Open a file for reading its bytes; of a remote one, `ahead` bytes are fetched beyond those that are asked for."""
     if isinstance(place, RemoteFile):
-        return place.open(ahead, in_order)
+        return place.open(ahead)
     refuse_pipe(place)
     return place.open("rb")
 
@@ -203,25 +155,17 @@ def refuse_pipe(path: Path) -> None:
         )
 
 
-@contextmanager
-def for_library(place: Place) -> Iterator[Any]:
-    """Yield what a library can open itself: the path of a local file, or a remote file that is open."""
-    if isinstance(place, RemoteFile):
-        with place.open(FOR_LIBRARIES) as file:
-            yield file
-    else:
-        yield place
+def for_library(place: Place) -> AbstractContextManager[Any]:
+    """Return a context of what a library can open: the path of a local file, or a remote file that is open."""
+    return place.open(FOR_LIBRARIES) if isinstance(place, RemoteFile) else nullcontext(place)
 
 
 def each(function: Callable[[P], T], places: Sequence[P]) -> list[T]:
     """Return the function of each place, in order; of remote ones several at a time."""
     if not any(isinstance(place, RemoteFile) for place in places):
         return [function(place) for place in places]
-    pool = ThreadPoolExecutor(AT_ONCE)
-    try:
+    with ThreadPoolExecutor(AT_ONCE) as pool:
         return list(pool.map(function, places))
-    finally:
-        pool.shutdown(cancel_futures=True)
 
 
 def is_url(path: Any) -> bool:
@@ -232,9 +176,8 @@ def is_url(path: Any) -> bool:
     >>> is_url("s3://bucket/x.npy"), is_url("simplecache::s3://bucket/x.npy"), is_url("file:///x.npy")
     (True, True, False)
     """
-    if not isinstance(path, str) or "://" not in path or re.match(rf"{LINK}(::|://)", path) is None:
-        return False
-    return "::" in path or re.match("(file|local)://", path) is None
+    address = r"(?!(file|local)://)[A-Za-z][A-Za-z0-9+.-]+(::|://)"  # of one letter before the colon is a drive
+    return isinstance(path, str) and "://" in path and re.match(address, path) is not None
 
 
 def local_path(path: str | os.PathLike[str]) -> str:
@@ -276,7 +219,7 @@ def find_remote(url: str, options: Mapping[str, Any]) -> list[RemoteFile]:
         found = fs.glob(path, detail=True)
     names = [name for name, info in found.items() if info.get("type", "file") == "file"]
     if not names:
-        raise TableError(f"{shown}: no file matches this pattern.")
+        raise TableError(f"{shown}: there is no such file.")
     before, known, after = url.partition(path)
     before = before if known else fs.unstrip_protocol("")
     return [RemoteFile(fs, name, safe_url(before + name + after)) for name in names]

@@ -15,24 +15,18 @@ from hiddenbits.addresses import secrets_of
 from hiddenbits.data.errors import TableError
 from hiddenbits.quoting import discreet, told
 
-REFUSED = (
-    "access was refused, or no credentials were found. Give them with storage_options=, under the names that the "
-    "protocol's package uses; a signed address may have expired."
-)
-GONE = "there is no such file."
 LOCAL_COPY = "Put simplecache:: before the address, which makes a local copy, or download the file."
 # What to say by the status of HTTP, or else by a word in the names of the errors' classes; the first that fits.
 ADVICE = {
-    "^40[13]$": REFUSED,
-    "^(404|410)$": GONE,
-    "^412$": "the file has changed since it was opened. Open the table again.",
-    "^[0-9]+$": "the server answered with status {kind}. Check the address, or try again later.",
     "importerror": "a package that this protocol needs is not installed ({last}). Install it and try again.",
-    "permission|credential|auth": REFUSED,
+    "^40[13]$|permission|credential|auth": "access was refused, or no credentials were found. Give them with "
+    "storage_options=, under the names that the protocol's package uses; a signed address may have expired.",
+    "^412$": "the file has changed since it was opened. Open the table again.",
     "timeout": "no answer came in time. Try again, or allow more time in storage_options=.",
     "payload|disconnected|incomplete|reset|brokenpipe": "the connection was lost in the middle of the file. Try again.",
     "connect|gaierror": "the server cannot be reached ({last}). Check the address and the network.",
-    "filenotfound": GONE,
+    "^(404|410)$|filenotfound": "there is no such file.",
+    "^[0-9]+$": "the server answered with status {kind}. Check the address, or try again later.",
 }
 
 
@@ -62,8 +56,8 @@ def reaching(shown: str, secrets: Iterable[str]) -> Iterator[None]:
 def trouble(error: BaseException, shown: str, secrets: Iterable[str]) -> str | None:
     """Return what happened on the way to a file and what to do; None for errors of other kinds."""
     links = list(_chain(error))  # some file systems wrap the true error
-    if any(isinstance(link, ValueError) and "range requests" in str(link) for link in links):
-        return f"the server cannot send parts of a file, which this needs. {LOCAL_COPY}"
+    if any(isinstance(link, ValueError) and re.search("range requests|Cannot seek", str(link)) for link in links):
+        return f"the server cannot send parts of a file, or does not report its size, which is needed. {LOCAL_COPY}"
     status = next((code for code in map(_status, links) if code is not None), None)
     kind = status or " ".join(base.__name__.lower() for link in links for base in type(link).__mro__)
     last = f"{type(links[-1]).__name__}: {told(links[-1], shown, secrets=secrets)}"
@@ -78,11 +72,8 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def _status(error: BaseException) -> str | None:
-    """Return the HTTP status that an error of aiohttp, botocore or requests carries."""
-    answer = getattr(error, "response", None)
-    if isinstance(answer, dict):
-        answer = answer.get("ResponseMetadata", {}).get("HTTPStatusCode")
-    code = getattr(error, "status", None) or getattr(answer, "status_code", answer)
+    """Return the HTTP status that an error of aiohttp or requests carries."""
+    code = getattr(error, "status", None) or getattr(getattr(error, "response", None), "status_code", None)
     return str(code) if isinstance(code, int) and 400 <= code < 600 else None
 
 
@@ -93,10 +84,8 @@ def secret_words(url: str, options: Any) -> list[str]:
 
 def _words(options: Any) -> Iterator[str]:
     """Yield every text within the storage options; any of them may be secret."""
-    if isinstance(options, str):
-        yield options
-    elif isinstance(options, bytes):
-        yield options.decode("utf-8", "replace")
+    if isinstance(options, (str, bytes)):
+        yield options if isinstance(options, str) else options.decode("utf-8", "replace")
     elif isinstance(options, (dict, list, tuple, set)):
         for option in options.values() if isinstance(options, dict) else options:
             yield from _words(option)

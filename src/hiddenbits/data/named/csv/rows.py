@@ -7,6 +7,7 @@ import csv
 import io
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from pathlib import PurePath
 from typing import Protocol
 
 from hiddenbits.data.errors import TableError
@@ -78,7 +79,7 @@ class Written:
             raise
 
     def _find(self, path: Place, file: io.BufferedReader) -> None:
-        suffix = (path.suffix if path.suffix.lower() != ".gz" else f".{path.stem.rpartition('.')[2]}").lower()
+        suffix = PurePath(path.name.lower().removesuffix(".gz")).suffix
         found = find_dialect(file.peek(), self.asked, suffix, self.skip_top)
         if not any(found[0] == before for before, _ in self._known.values()):
             warn_of_dialect(path, found[0], self.asked, suffix)
