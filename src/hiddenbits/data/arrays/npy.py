@@ -122,7 +122,7 @@ def _look(place: Place, request: FileRequest) -> NpyRows | NDArray[Any]:
             cells_of(request, shape[1]).no_rows()  # refuses options with which no cell could be read
             return NpyRows(place, shape)
         if isinstance(place, RemoteFile):
-            with open_file(place, in_order=True) as file:
+            with open_file(place) as file:
                 array = np.load(file, allow_pickle=False)
         return array
 
