@@ -96,6 +96,8 @@ class RemoteFile:
             if self._is_copied:
                 with ONE_COPY:
                     file = self.fs.open(self.path, "rb")
+                copied = file.seek(0, io.SEEK_END)
+                file.seek(0)
             elif self.fs.async_impl:
                 pieces = {"cache_type": "readahead", "block_size": ahead}
                 file = self.fs.open(self.path, "rb", **pieces, **self._web_options(info))
@@ -107,7 +109,7 @@ class RemoteFile:
             file = io.BytesIO(file.getvalue())
         if hasattr(file, "cache"):
             file.cache.fetcher = partial(self._fetch, file.cache.fetcher)
-        elif self._is_copied and mark[0] not in (None, file.seek(0, io.SEEK_END)):
+        elif self._is_copied and mark[0] not in (None, copied):
             file.close()
             raise self._cut_short
         return cast("io.BufferedReader", file)
