@@ -366,11 +366,12 @@ def report(
         json=json,
         markdown=markdown,
     )
-    asked = asked if by is None or by in (*asked.id, *asked.drop) or asked.columns else asked.without([by])
+    if by is not None and by not in (*asked.all("id"), *asked.all("drop")) and not asked.all("columns"):
+        asked = asked.without([by])
     try:
         found = opened(asked)
     except ColumnsError as question:
-        found = question.left_out(lambda more: opened(replace(asked, drop=(*asked.drop, *more))))
+        found = question.left_out(lambda more: opened(asked.having("drop", (*asked.all("drop"), *more))))
         asked = asked.without(question.asked)
     settings["groups"] = found.labels(groups)
     origin = origin_of(asked, made_by, groups)

@@ -8,7 +8,9 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Annotated, Any, get_type_hints
+
+import typer
 
 from hiddenbits.cli import options as given
 from hiddenbits.cli.console import LOOK, printed, sentences, state
@@ -35,32 +37,6 @@ class Place:
             yield bar
 
 
-READING: dict[str, tuple[Any, Any]] = {
-    "path": (given.Table, inspect.Parameter.empty),
-    "blank": (given.Blank, "auto"),
-    "threshold": (given.Threshold, None),
-    "columns": (given.Columns, None),
-    "drop": (given.Drop, None),
-    "id": (given.Id, None),
-    "code": (given.Code, None),
-    "missing": (given.Missing, None),
-    "column_types": (given.ColumnTypes, None),
-    "sample_weight": (given.SampleWeight, None),
-    "recipe": (given.Recipe, None),
-    "reader": (given.Reader, None),
-    "names": (given.Names, None),
-    "key": (given.Key, None),
-    "header": (given.Header, None),
-    "delimiter": (given.Delimiter, None),
-    "decimal": (given.Decimal, None),
-    "encoding": (given.Encoding, None),
-    "sheet": (given.Sheet, None),
-    "split": (given.Split, None),
-    "row": (given.Row, None),
-    "item": (given.Item, None),
-    "value": (given.Value, None),
-}
-LISTS = ("columns", "drop", "id", "code", "missing", "column_types", "split", "reader")
 RUNNING: dict[str, tuple[Any, Any]] = {"jobs": (given.Jobs, -1), "engine": (given.Engine, None)}
 
 
@@ -71,11 +47,10 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
     parameters, last = [], []
     for name, parameter in inspect.signature(function).parameters.items():
         if hints[name] is Asked:
-            first, *others = (_option(*one) for one in READING.items())
-            parameters.append(first)
-            last += others
+            parameters.append(_option("path", given.Table))
+            last += [_option(one, _annotation(how), how.default) for one, how in given.READING.items()]
         elif hints[name] is Place:
-            last += [_option(*one) for one in RUNNING.items()]
+            last += [_option(one, *how) for one, how in RUNNING.items()]
         else:
             parameters.append(parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY))
 
@@ -86,8 +61,7 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
         with sentences(state["debug"]):
             for name, hint in hints.items():
                 if hint is Asked:
-                    read = {one: values.pop(one) for one in READING}
-                    asked = Asked(**read | {one: tuple(read[one] or ()) for one in LISTS})
+                    asked = Asked(values.pop("path"), _typed(values))
                     printed["look"] = asked.command("look")
                     values[name] = asked
                 elif hint is Place:
@@ -100,6 +74,16 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def _option(name: str, option: tuple[Any, Any]) -> inspect.Parameter:
-    annotation, default = option
+def _typed(values: dict[str, Any]) -> dict[str, Any]:
+    """Take the options that say how the table is read, and return those that were typed."""
+    read = {name: values.pop(name) for name in given.READING}
+    read = {name: tuple(value) if isinstance(value, list) else value for name, value in read.items()}
+    return {name: value for name, value in read.items() if value not in (given.READING[name].default, ())}
+
+
+def _annotation(option: given.Reading) -> Any:
+    return Annotated[option.type, typer.Option(*option.flags, help=option.help, rich_help_panel=option.panel)]
+
+
+def _option(name: str, annotation: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)

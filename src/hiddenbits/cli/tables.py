@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hiddenbits.cli.options import READING, codes
 from hiddenbits.cli.progress import progress
-from hiddenbits.cli.words import READER, option_values
+from hiddenbits.cli.words import option_values
 from hiddenbits.commands import Name, call, command, path_shown, secrets_note
 from hiddenbits.quoting import printable
 
@@ -20,69 +20,44 @@ if TYPE_CHECKING:
     from hiddenbits.reporting.origin import Origin
 
 
-COLON = re.compile(r"(?<!\\):")
+ABOUT_COLUMNS = {"columns", "drop", "id", "code", "missing", "column_types", "sample_weight", "recipe"}
 
 
 @dataclass(frozen=True)
 class Asked:
-    """How the user wants the table to be read."""
+    """How the user wants the table to be read: its path, and the options of `READING` as they were typed."""
 
     path: str
-    blank: str = "auto"
-    threshold: float | None = None
-    columns: tuple[str, ...] = ()
-    drop: tuple[str, ...] = ()
-    id: tuple[str, ...] = ()
-    code: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
-    column_types: tuple[str, ...] = ()
-    sample_weight: str | None = None
-    recipe: Path | None = None
-    reader: tuple[str, ...] = ()
-    names: Path | None = None
-    key: str | None = None
-    header: bool | None = None
-    delimiter: str | None = None
-    decimal: str | None = None
-    encoding: str | None = None
-    sheet: str | None = None
-    split: tuple[str, ...] = ()
-    row: str | None = None
-    item: str | None = None
-    value: str | None = None
+    typed: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def files(self) -> list[str | Path]:
         """What is read."""
-        return [self.path, *(one for one in (self.names, self.recipe) if one is not None)]
+        return [self.path, *(self.typed[one] for one in ("names", "recipe") if one in self.typed)]
 
-    def typed(self) -> dict[str, Any]:
-        """Return the options that were given, by name, as they were typed."""
-        every = {one.name: (getattr(self, one.name), one.default) for one in fields(self) if one.name != "path"}
-        return {name: value for name, (value, default) in every.items() if value != default}
+    def all(self, name: str) -> tuple[str, ...]:
+        """Return the values of an option that can be repeated."""
+        return tuple(self.typed.get(name, ()))
+
+    def having(self, name: str, values: Sequence[str]) -> Asked:
+        """Return the same with these values of an option."""
+        typed = {**self.typed, name: tuple(dict.fromkeys(values))}
+        return Asked(self.path, {one: typed[one] for one in READING if typed.get(one, ()) != ()})
 
     def command(self, verb: str, *arguments: object, **options: object) -> str:
         """Return a command that reads the table as this one does."""
-        return command(verb, path_shown(self.path), *arguments, **self.typed(), **options)
+        return command(verb, path_shown(self.path), *arguments, **self.typed, **options)
 
     def without(self, left: Sequence[str], kept: Sequence[str] = ()) -> Asked:
         """Return the same without some columns; where columns were named that enter, these are those `kept`."""
-        code = tuple(text for text in self.code if not set(_codes((text,))) <= set(left))
-        if self.columns:
-            return replace(self, columns=tuple(kept), code=code)
-        return replace(self, drop=tuple(dict.fromkeys((*self.drop, *left))), code=code)
+        coded = self.having("code", [text for text in self.all("code") if not set(codes((text,))) <= set(left)])
+        if self.all("columns"):
+            return coded.having("columns", kept)
+        return coded.having("drop", (*self.all("drop"), *left))
 
     def recoded(self, code: dict[str, Any]) -> Asked:
         """Return the same with these values as 1."""
-        return replace(self, code=(*self.code, *option_values("code", code)))
-
-    def said(self) -> dict[str, Any]:
-        """Return what was said about columns, as `open_table` takes it."""
-        said: dict[str, Any] = {name: list(getattr(self, name)) for name in ("columns", "drop", "id")}
-        said |= {"code": _codes(self.code), "missing": _missing(self.missing)}
-        said["column_types"] = _types(self.column_types)
-        said |= {"sample_weight": self.sample_weight, "recipe": self.recipe}
-        return {name: value for name, value in said.items() if value or (name == "missing" and self.missing)}
+        return self.having("code", (*self.all("code"), *option_values("code", code)))
 
 
 @dataclass(frozen=True)
@@ -129,7 +104,7 @@ def opened(asked: Asked, model: Any = None, *, types: Any = None) -> Opened:
     if types is not None:
         options.setdefault("column_types", types)
     coding = getattr(model, "coding_", None)
-    if coding is not None or (hasattr(model, "coding_") and not asked.said()):
+    if coding is not None or (hasattr(model, "coding_") and not ABOUT_COLUMNS & set(asked.typed)):
         options |= {"code": model}
     shown = "the table" if "://" in asked.path else printable(Path(asked.path).name)  # an address may hold secrets
     with progress(f"Reading {shown}") as bar:
@@ -164,7 +139,7 @@ def _only_its_bits(asked: Asked, options: dict[str, Any], model: Any) -> Table:
 
 def next_command(asked: Asked, seen: Any) -> str:
     """Return the command that works for a table that was looked at, with what the user said and what is suggested."""
-    options = asked.typed()
+    options = dict(asked.typed)
     for name, value in seen.suggested().items():
         options[name] = (*options.get(name, ()), *option_values(name, value))
     return command("report", path_shown(asked.path), **options)
@@ -176,11 +151,11 @@ def origin_of(asked: Asked, made_by: str, groups: str | None) -> Origin:
     from hiddenbits.reporting.origin import Origin
 
     options = reading(asked)
-    shown = {name: value for name, value in options.items() if value is not None and (name, value) != ("blank", "auto")}
-    if asked.recipe is not None:
-        shown["recipe"] = str(asked.recipe)
-    if asked.names is not None:
-        shown["names"] = Name(f"{call('pathlib.Path', str(asked.names))}.read_text(encoding='utf-8').splitlines()")
+    shown = {name: str(value) if name == "recipe" else value for name, value in options.items()}
+    if "names" in shown:
+        shown["names"] = Name(
+            f"{call('pathlib.Path', str(asked.typed['names']))}.read_text(encoding='utf-8').splitlines()"
+        )
     table = path_shown(asked.path)
     return Origin(
         made_by,
@@ -189,7 +164,7 @@ def origin_of(asked: Asked, made_by: str, groups: str | None) -> Origin:
         lambda left, kept: origin_of(asked.without(left, kept), made_by, groups),
         lambda names, code: asked.recoded({name: {code: 1} for name in names}).command("report"),
         table,
-        asked.typed(),
+        asked.typed,
         groups,
         secrets_note(asked.path),
     )
@@ -197,89 +172,9 @@ def origin_of(asked: Asked, made_by: str, groups: str | None) -> Origin:
 
 def reading(asked: Asked) -> dict[str, Any]:
     """Return the options of `open_table` that the user's words stand for."""
-    options: dict[str, Any] = {"blank": asked.blank, "threshold": asked.threshold, **asked.said()}
-    of_file = ("key", "header", "delimiter", "decimal", "encoding", "row", "item", "value")
-    options |= {name: getattr(asked, name) for name in of_file if getattr(asked, name) is not None}
-    if asked.delimiter in ("tab", "\\t"):
-        options["delimiter"] = "\t"
-    if asked.sheet is not None:
-        options["sheet"] = int(asked.sheet) if asked.sheet.isdecimal() else asked.sheet
-    if asked.split:
-        options["split"] = _split(asked.split)
-    options |= _reader(asked.reader)
-    if asked.names is not None:
-        if not asked.names.is_file():
-            raise ValueError(f"--names {asked.names}: this is not a file. Give a text file with one name per line.")
-        options["names"] = asked.names.read_text(encoding="utf-8").splitlines()
+    options: dict[str, Any] = {}
+    for name, typed in asked.typed.items():
+        parse = READING[name].parse
+        given = typed if parse is None else parse(typed)
+        options |= given if name == "reader" else {name: given}
     return options
-
-
-def _codes(texts: tuple[str, ...]) -> dict[str, Any]:
-    """Return codes from texts such as q3:yes=1, q3:one-hot and age:>40."""
-    found: dict[str, Any] = {}
-    for text in texts:
-        left, equals, bit = text.rpartition("=")
-        column, value = _at_colon(left)
-        if column and equals and bit in ("0", "1"):
-            code = found.setdefault(column, {})
-            if not isinstance(code, dict):
-                raise ValueError(f"--code {text}: another code was given for {column!r}, too.")
-            code[value] = int(bit)
-            continue
-        column, value = _at_colon(text)
-        if not column or not (value == "one-hot" or value.startswith(">")):
-            raise ValueError(f"--code {text}: write column:value=1 or column:'>40'.")
-        found[column] = value
-    return found
-
-
-def _at_colon(text: str) -> tuple[str, str]:
-    r"""Return (column, value) of a text such as q3:yes, cut at the last colon that is not written as \:."""
-    parts = COLON.split(text)
-    return ":".join(parts[:-1]).replace("\\:", ":"), parts[-1].replace("\\:", ":")
-
-
-def _missing(texts: tuple[str, ...]) -> dict[str, list[str]]:
-    """Return codes for missing from texts such as -99 and q3:9; 'none' says that there are none."""
-    found: dict[str, list[str]] = {}
-    for text in texts:
-        column, value = _at_colon(text)
-        values = found.setdefault(column or "*", [])
-        values += [] if value == "none" else [value]
-    return {} if found == {"*": []} else found
-
-
-def _types(texts: tuple[str, ...]) -> dict[str, Any]:
-    """Return types from texts such as nominal, q3:ordinal and q3:low,middle,high."""
-    found: dict[str, Any] = {}
-    for text in texts:
-        column, type_ = _at_colon(text)
-        found[column or "*"] = type_.split(",") if "," in type_ else type_
-    return found
-
-
-def _split(texts: tuple[str, ...]) -> str | dict[str, str]:
-    """Return what is between codes, from texts such as ; and codes:; (one without a column is for all)."""
-    found: dict[str, str] = {}
-    for text in texts:
-        column, mark = _at_colon(text)
-        if not column:
-            return mark or ":"
-        found[column] = mark
-    return found
-
-
-def _reader(texts: tuple[str, ...]) -> dict[str, Any]:
-    """Return options of a reader from texts such as skip_top=1 and keep_empty=true."""
-    found: dict[str, Any] = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not equals or not value:
-            raise ValueError(f"--reader {text!r}: write name=value, where the name is one of {', '.join(READER)}.")
-        if name not in READER:
-            raise ValueError(f"--reader {text!r}: there is no option {name!r}. The options are {', '.join(READER)}.")
-        if value.lower() in ("true", "false"):
-            found[name] = value.lower() == "true"
-        else:
-            found[name] = int(value) if value.isdigit() and name in ("skip_top", "skip_end") else value
-    return found

@@ -7,49 +7,13 @@ import re
 from functools import cache
 from typing import Any
 
+from hiddenbits.cli.options import READER, READING
 from hiddenbits.commands import shell_word
 
-OWN = {
-    "blank": "--blank",
-    "threshold": "--threshold",
-    "columns": "--columns",
-    "drop": "--drop",
-    "id": "--id",
-    "code": "--code",
-    "missing": "--missing",
-    "column_types": "--column-types",
-    "sample_weight": "--sample-weight",
-    "recipe": "--recipe",
-    "names": "--names",
-    "key": "--key",
-    "header": "--header",
-    "delimiter": "--delimiter",
-    "decimal": "--decimal",
-    "encoding": "--encoding",
-    "sheet": "--sheet",
-    "split": "--split",
-    "row": "--row",
-    "item": "--item",
-    "value": "--value",
-    "n_jobs": "--jobs",
-    "checkpoint": "--checkpoint",
-    "n_components": "--size",
-    "random_state": "--seed",
-    "folder": "--folder",
-    "colour": "--colour",
-}
-# Options of the readers of files, which --reader takes.
-READER = (
-    "column",
-    "format",
-    "keep_empty",
-    "quote",
-    "separator",
-    "skip_end",
-    "skip_top",
-)
+OWN = {name: f"--{name.replace('_', '-')}" for name in (*READING, "checkpoint", "folder", "colour") if name != "reader"}
+OWN |= {"n_jobs": "--jobs", "n_components": "--size", "random_state": "--seed"}
 # Parameters of open_table that the command line does not have.
-READING = [
+NOT_HERE = [
     "array",
     "items",
     "labels",
@@ -86,7 +50,7 @@ def in_options(text: str) -> str:
     others = [name for name, _ in OPTION.findall(text) if name not in OWN and name not in READER]
     of_models = _settings() if others else frozenset()
     said = OPTION.sub(lambda found: _option(found[1], found[2], of_models) or found[0], text)
-    left = ", ".join(f"{name}=" for name in dict.fromkeys(others) if name in READING)
+    left = ", ".join(f"{name}=" for name in dict.fromkeys(others) if name in NOT_HERE)
     return f"{said} (The command line has no {left}: use open_table in Python.)" if left else said
 
 
@@ -107,7 +71,7 @@ def _option(name: str, value: str, settings: frozenset[str]) -> str | None:
         if name in READER:
             return " ".join(f"--reader {shell_word(f'{name}={one}')}" for one in each) or f"--reader {name}=..."
         return " ".join(f"{OWN[name]} {shell_word(one)}" for one in each) or OWN[name]
-    return f"--set {name}={value or ''}" if name in settings and name not in READING else None
+    return f"--set {name}={value or ''}" if name in settings and name not in NOT_HERE else None
 
 
 def option_values(name: str, given: Any) -> list[str]:
