@@ -8,7 +8,7 @@ import pytest
 
 from hiddenbits import LatentClassAnalysis, open_table
 from hiddenbits.data.named import streams
-from hiddenbits.data.named.parquet import coded
+from hiddenbits.data.named.parquet import open as open_parquet
 
 pa = pytest.importorskip("pyarrow")
 pd = pytest.importorskip("pandas")
@@ -126,7 +126,7 @@ def expected():
 def test_the_same_table_through_every_door(tmp_path, monkeypatch, expected, door):
     if door.endswith("on disk"):
         monkeypatch.setattr(streams, "KEEP_BYTES", 100)
-        monkeypatch.setattr(coded, "SMALL_BYTES", 100)
+        monkeypatch.setattr(open_parquet, "SMALL_BYTES", 100)
     bits, model = expected
     with warnings.catch_warnings(record=True, action="always") as said:
         table = open_table(DOORS[door](tmp_path))

@@ -96,7 +96,7 @@ def dense_bits(
     step = max(1, CHUNK_CELLS // max(d, 1))
     for start in range(0, n, step):
         chunk = slice(start, min(start + step, n))
-        bits, blanks = _check_chunk(
+        bits, blanks = check_cells(
             values[chunk], None if masked is None else masked[chunk], threshold, names, first_row + start
         )
         if not as_is:
@@ -108,14 +108,15 @@ def dense_bits(
     return Dense(x), AllOnes((n, d)) if missing is None else observed_from_missing(missing)
 
 
-def _check_chunk(
+def check_cells(
     values: AnyArray,
     masked: NDArray[np.bool_] | None,
     threshold: float | None,
     names: tuple[str, ...] | None,
     first_row: int,
+    first_column: int = 0,
 ) -> tuple[AnyArray, NDArray[np.bool_] | None]:
-    """Return (bits, blanks or None) of a few rows."""
+    """Check a few rows of an array and return (bits, blanks or None); rows and columns are counted from the first."""
     if values.dtype.kind == "O":
         if masked is not None:
             values = np.where(masked, np.nan, values)
@@ -131,17 +132,17 @@ def _check_chunk(
             bits = values > threshold
     elif values.dtype == np.uint8:
         if values.size == 0 or values.max() <= 1:
-            return values if blanks is None else np.where(blanks, 0, values), blanks
+            return values if blanks is None else np.where(blanks, np.uint8(0), values), blanks
         valid, bits = values <= 1, values
     else:
         bits = values == 1
         valid = bits | (values == 0)
     if blanks is not None:
         valid |= blanks
-        bits = np.where(blanks, 0, bits)
+        bits = np.where(blanks, np.uint8(0), bits)
     if not valid.all():
         row, column = (int(i) for i in np.argwhere(~valid)[0])
-        raise bad_cell(values[row, column], first_row + row, column, names, threshold)
+        raise bad_cell(values[row, column], first_row + row, first_column + column, names, threshold)
     return bits, blanks
 
 

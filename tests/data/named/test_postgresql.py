@@ -63,7 +63,7 @@ def test_the_rows_of_a_query(server, monkeypatch, spilled):
     assert table.source.resident is not spilled
     np.testing.assert_array_equal(table.to_float(), CELLS)
     if spilled:
-        for text in (repr(table), str(said[0].message), *(p.read_bytes() for p in table.source.files.places)):
+        for text in (repr(table), str(said[0].message), *(p.read_bytes() for p in table.source.columns.files.places)):
             for word in (postgres_server.PASSWORD, postgres_server.QUOTED, postgres_server.USER):
                 assert (word.encode() if isinstance(text, bytes) else word) not in text
 

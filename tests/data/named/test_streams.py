@@ -8,7 +8,7 @@ import pytest
 
 from hiddenbits import SpilledTableWarning, TableError, open_table
 from hiddenbits.data.named import streams
-from hiddenbits.data.named.parquet import coded
+from hiddenbits.data.named.parquet import open as open_parquet
 
 pa = pytest.importorskip("pyarrow")
 ds = pytest.importorskip("pyarrow.dataset")
@@ -72,9 +72,9 @@ def test_the_bits_are_those_of_the_frame(tmp_path, monkeypatch, kind, spilled):
     np.testing.assert_array_equal(table.to_float(), open_table(FRAME).to_float())
     if spilled:
         assert "can be read only once, so its 500 rows were written" in str(said[0].message)
-        (starts,) = table.source.files.groups
+        (starts,) = table.source.columns.files.groups
         assert len(starts) > 2
-        folder = table.source.files.places[0].parent
+        folder = table.source.columns.files.places[0].parent
         assert folder.is_dir()
         del table
         gc.collect()
@@ -85,7 +85,7 @@ def test_parquet_datasets_stay_where_they_are(tmp_path):
     for i in (2, 1, 3):
         pq.write_table(FRAME.slice(100 * i, 100), tmp_path / f"{i}.parquet")
     table = open_table(ds.dataset(tmp_path))
-    assert [place.name for place in table.source.files.places] == ["1.parquet", "2.parquet", "3.parquet"]
+    assert [place.name for place in table.source.columns.files.places] == ["1.parquet", "2.parquet", "3.parquet"]
     np.testing.assert_array_equal(table.to_float(), open_table(FRAME.slice(100, 300)).to_float())
     few = open_table(ds.dataset(tmp_path), columns=["c", "a"])
     np.testing.assert_array_equal(few.to_float(), table.to_float()[:, [2, 0]])
@@ -141,7 +141,7 @@ def test_folders_with_partitions_are_read_where_they_are(tmp_path, monkeypatch, 
     """Year 2 comes before year 10, as in other lists of files."""
     frame = hive(tmp_path / "table")
     if not small:
-        monkeypatch.setattr(coded, "SMALL_BYTES", 100)
+        monkeypatch.setattr(open_parquet, "SMALL_BYTES", 100)
     table = open_table(tmp_path / "table", code=CODE)
     assert table.names == ("a", "b", "year", "kind")
     np.testing.assert_array_equal(table.to_float(), open_table(frame, code=CODE).to_float())
@@ -156,7 +156,7 @@ def test_folders_with_partitions_are_read_where_they_are(tmp_path, monkeypatch, 
 def test_datasets_with_partitions_are_not_spilled(tmp_path, monkeypatch, far):
     """Nothing is gathered: the files are read again in every pass, on this machine or at an address."""
     monkeypatch.setattr("hiddenbits.data.named.streams.open_batches", None)
-    monkeypatch.setattr(coded, "SMALL_BYTES", 100)
+    monkeypatch.setattr(open_parquet, "SMALL_BYTES", 100)
     frame = hive(tmp_path / "table")
     folder, fs = str(tmp_path / "table"), None
     if far:

@@ -19,7 +19,7 @@ from hiddenbits import (
     open_table,
 )
 from hiddenbits.data.columns import ColumnsError
-from hiddenbits.data.named.parquet import coded
+from hiddenbits.data.named.parquet import open as open_parquet
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -59,7 +59,7 @@ def write(table, folder, n_files=3, group=700):
 def where(request, monkeypatch):
     """Both ways of reading; the second by lowering what counts as small."""
     if request.param == "disk":
-        monkeypatch.setattr(coded, "SMALL_BYTES", 100)
+        monkeypatch.setattr(open_parquet, "SMALL_BYTES", 100)
     return request.param
 
 
@@ -190,13 +190,13 @@ def test_bits_stay_on_disk_without_a_scan(tmp_path, monkeypatch):
     pq.write_table(pa.table({"a": [0.0, 1.0, 0.5, 1.0]}), tmp_path / "half.parquet")
     pq.write_table(pa.table({"a": [0.0, 1.0, None, 1.0]}), tmp_path / "float.parquet")
     read = []
-    batches = coded.ParquetFiles.batches
+    batches = open_parquet.ParquetFiles.batches
 
     def counting(self, *arguments, **options):
         read.append(arguments[2])
         return batches(self, *arguments, **options)
 
-    monkeypatch.setattr(coded.ParquetFiles, "batches", counting)
+    monkeypatch.setattr(open_parquet.ParquetFiles, "batches", counting)
     for name, columns in {"whole": [], "silent": [["a", "b"]], "float": [["a"]]}.items():
         read.clear()
         table = open_table(tmp_path / f"{name}.parquet")
@@ -216,7 +216,7 @@ def test_other_values_are_found_wherever_they_are(tmp_path, where):
 
 
 def test_many_values_cannot_be_coded_one_by_one(tmp_path, monkeypatch):
-    monkeypatch.setattr(coded, "SMALL_BYTES", 100)
+    monkeypatch.setattr(open_parquet, "SMALL_BYTES", 100)
     path = write(survey(), tmp_path)
     for code in ("one-hot", {"p00001": 1}):
         with pytest.raises(TableError, match=r"column 'who' has more than 2,000 different values"):

@@ -46,7 +46,7 @@ def forms_of(frame, folder, monkeypatch):
         pq.write_table(pa.table(arrays), folder / f"{name}.parquet", row_group_size=70)
         yield f"Parquet of {name}", folder / f"{name}.parquet"
     with monkeypatch.context() as patch:
-        patch.setattr("hiddenbits.data.named.parquet.coded.SMALL_BYTES", 100)
+        patch.setattr("hiddenbits.data.named.parquet.open.SMALL_BYTES", 100)
         on_disk = open_table(folder / "Arrow.parquet", column_types="auto", part_bytes=500)
     assert not on_disk.source.resident
     yield "Parquet on disk", on_disk

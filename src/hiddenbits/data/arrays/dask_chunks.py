@@ -20,7 +20,8 @@ from hiddenbits.data.bits import AllOnes, Bits, Complement, Dense, Pattern
 from hiddenbits.data.cell_checks import Blank, dense_bits, pattern, sparse_bits
 from hiddenbits.data.columns.gather import is_frame
 from hiddenbits.data.errors import TableError
-from hiddenbits.data.named.frames import frame_bits
+from hiddenbits.data.named.frames import open_frame
+from hiddenbits.data.request import Request
 
 PRIORITY = 10  # of chunks over parts, where both are tasks of one cluster: parts wait for chunks
 TYPES = {"dense": "a NumPy array", "sparse": "a SciPy sparse array", "frame": "a frame"}
@@ -184,9 +185,12 @@ def _frame(check: Check, part: Any, low: int, high: int, first_row: int) -> tupl
         odd = next(name for name, told in zip(columns, check.columns or (), strict=True) if name != told)
         raise TableError(f"it has a column {odd!r} where dask expects another. Give all partitions the same columns.")
     part = part.iloc[low:high]
+    if not len(part):
+        return Dense(np.empty(part.shape, np.uint8)), None
     part.columns = list(columns)  # partitions share an index of columns, and pandas' lookups in it race between threads
     try:
-        x, observed, _ = frame_bits(part, blank=check.blank, threshold=check.threshold)
+        source = open_frame(part, Request(blank=check.blank, threshold=check.threshold, plain_only=True)).source
+        x, observed = source.read(0, len(part))
     except TableError as error:
         raise moved(error, first_row + low) from error
     return x, None if isinstance(observed, AllOnes) else Dense(1 - observed.to_dense())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -45,13 +45,15 @@ class Beside(Protocol):
 class ColumnCells:
     """A column: its name, distinct values (None for a blank), and the number of the value in each row.
 
-    `form` is "date" or "other" where the type of the column says that it holds neither numbers nor categories.
+    `form` is "date" or "other" where the type of the column says that it holds neither numbers nor categories; `number`
+    is the type in which its numbers are compared with a threshold: as a float32, 0.1 is not above 0.1.
     """
 
     name: str
     values: list[Any]
     rows: NDArray[Any]
     form: str = ""
+    number: type = float
 
     @cached_property
     def keys(self) -> list[Key | None]:
@@ -82,7 +84,7 @@ class ColumnCells:
 
     def part(self, start: int = 0, stop: int | None = None) -> ColumnCells:
         """Return some rows of the column."""
-        return ColumnCells(self.name, self.values, self.rows[start:stop], self.form)
+        return replace(self, rows=self.rows[start:stop])
 
     def listed(self, start: int = 0, stop: int | None = None) -> list[Any]:
         """Return the cells of some rows, None for a blank."""

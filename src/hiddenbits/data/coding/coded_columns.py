@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiddenbits.array_types import AnyArray, Bytes, Floats
-from hiddenbits.data.coding.cells import Beside, Category, ColumnCells, common_type, is_category, small
+from hiddenbits.data.coding.cells import Beside, Category, common_type, is_category
 from hiddenbits.data.coding.meaning import Meaning, sentence
 from hiddenbits.data.coding.vocabulary import Key, key_of, says_yes
 from hiddenbits.data.errors import TableError
@@ -26,8 +26,9 @@ BIT_KEYS: dict[Key, int] = {0.0: 0, 1.0: 1, "false": 0, "true": 1}
 MISSING, UNKNOWN = 2, 3  # codes of a cell besides 0 and 1
 MOST_LEVELS = 1000
 MOST_CODES = 6  # that are listed
+# Of some rows: the bits of a column, (bits, rows), and which rows are not observed, if any.
+Coded = Callable[[slice], tuple[Bytes, NDArray[np.bool_] | None]]
 WEIGHTS_AT_ONCE = 1 << 22  # rows
-MOST_UNKNOWN = 8  # values that the fit did not see, which a message names
 
 
 @dataclass(frozen=True)
@@ -80,28 +81,31 @@ class CodedColumn:
             codes = dict(BIT_KEYS) if self.how == "bits" else {}
         return codes | {key_of(value): MISSING for value in self.missing}
 
-    def code_of(self, key: Key | None) -> int:
-        """Return the code of a value."""
+    def code_of(self, key: Key | None, number: Any = float) -> int:
+        """Return the code of a value; `number` is the type in which it is compared with a threshold."""
         if key is None:
             return MISSING if self.blank is None else self.blank
         if self.how == "above" and isinstance(key, float) and key not in self._codes:
-            assert self.threshold is not None  # noqa: S101
-            return int(key > self.threshold)
+            with np.errstate(over="ignore"):  # a threshold beyond the range of a type is infinite there
+                return int(number(key) > number(self.threshold))
         return self._codes.get(key, UNKNOWN)
 
-    def bits_at(self, codes: NDArray[np.int32], rows: AnyArray) -> tuple[Bytes, NDArray[np.bool_]]:
-        """Return the bits of rows, (rows, bits), and where they are not observed, from the codes of distinct values."""
-        gone = codes == MISSING
-        missing = gone[rows] if gone.any() else np.zeros(len(rows), bool)
-        if self.how in HAVE_BITS:
-            levels = np.arange(UNKNOWN + 1, UNKNOWN + 1 + len(self.ones))
-            bits = (codes[:, None] == levels).astype(np.uint8)[rows]
-            if self.how in LEVELS:  # a cell without any of the levels is missing, and needs no mask
-                missing = np.zeros(len(rows), bool)
-            return bits, np.broadcast_to(missing[:, None], bits.shape)
-        ones = np.flatnonzero(codes == 1)
-        bit = rows == ones[0] if len(ones) == 1 else (codes == 1)[rows]  # a comparison is quicker
-        return bit.view(np.uint8)[:, None], missing[:, None]
+    def coded(self, codes: NDArray[np.int32], rows: AnyArray) -> Coded:
+        """Return the bits of a column, from the codes of its distinct values and which of them each row has.
+
+        A cell without any of the levels of its column is missing, and needs no mask.
+        """
+        gone, missing = codes == MISSING, self.how not in LEVELS and bool((codes == MISSING).any())
+        levels = np.arange(UNKNOWN + 1, UNKNOWN + 1 + len(self.ones)) if self.how in HAVE_BITS else np.ones(1)
+        bits = (codes == levels[:, None]).view(np.uint8)
+        only = int(np.argmax(bits[0])) if self.how not in HAVE_BITS and bits.sum() == 1 else None
+
+        def some_of(some: slice) -> tuple[Bytes, NDArray[np.bool_] | None]:
+            here = rows[some]  # a comparison is quicker than to pick bits by their numbers
+            found = bits[:, here] if only is None else (here == only).view(np.uint8)
+            return found, gone[here] if missing else None
+
+        return some_of
 
     def decode(self, bits: AnyArray) -> list[Any]:
         """Return the more probable of the user's own values for P(bit = 1) of some rows, (rows, bits).
@@ -148,44 +152,6 @@ class CodedColumn:
             return (Meaning(self.name, "codes", one, zero, tuple(codes)),)
         yes = bool(ones) and self.blank != 1 and all(says_yes(key, zeros) for key in ones)
         return (Meaning(self.name, "yes" if yes else "word", one, zero),)
-
-
-def codes_of(
-    columns: Sequence[CodedColumn], cells: Sequence[ColumnCells], first_row: int = 0
-) -> list[NDArray[np.int32]]:
-    """Return the codes of each column's distinct values; refuse values that the fit did not see, of all columns."""
-    codes = [
-        np.array([column.code_of(key) for key in one.keys], np.int32)
-        for column, one in zip(columns, cells, strict=True)
-    ]
-    unknown: list[tuple[CodedColumn, str]] = []
-    for column, one, found in zip(columns, cells, codes, strict=True):
-        for number in np.flatnonzero(found == UNKNOWN).tolist():
-            if (one.rows == number).any():
-                row = first_row + one.first_row(number)
-                unknown.append((column, f"row {row}, column {column.name!r}: {quoted(one.values[number])}"))
-    if unknown:
-        raise TableError(_not_of_the_fit(unknown))
-    return codes
-
-
-def _not_of_the_fit(unknown: Sequence[tuple[CodedColumn, str]]) -> str:
-    column, where = unknown[0]
-    if len(unknown) > 1:
-        listed = "; ".join(where for _, where in unknown[:MOST_UNKNOWN])
-        more = f"; and {len(unknown) - MOST_UNKNOWN} more" if len(unknown) > MOST_UNKNOWN else ""
-        return (
-            f"{listed}{more}. These are not among the values of the fit. Correct the cells or make them blank, or fit "
-            "again with these values."
-        )
-    if column.how == "above":
-        return f"{where} is not a number, so it cannot be compared with {column.threshold:g}. Fix the cell."
-    known = ["0", "1"] if column.how == "bits" else [quoted(value) for value in (*column.ones, *column.zeros)]
-    listed = ", ".join(known[:8]) + (", ..." if len(known) > 8 else "")
-    return (
-        f"{where} is not among the values of the fit, which are {listed}. Correct the cell or make it blank, or fit "
-        "again with this value."
-    )
 
 
 def _named(values: Sequence[Category], or_blank: bool) -> Any:
@@ -379,18 +345,6 @@ def _coded_column(entry: Any) -> CodedColumn:
     return CodedColumn(name, how, tuple(ones), tuple(zeros), tuple(missing), blank, number)
 
 
-def _column_cells(name: str, entry: Any, n_rows: int) -> ColumnCells:
-    """Return the cells of a column from their plain description."""
-    if not isinstance(entry, list) or len(entry) != 2 or not all(isinstance(part, list) for part in entry):
-        raise ValueError("the cells of a column are damaged")
-    values, rows = entry[0], np.array(entry[1] or [], np.int64)
-    if rows.shape != (n_rows,) or rows.min(initial=0) < 0 or rows.max(initial=0) >= len(values):
-        raise ValueError("the cells of a column are damaged")
-    if not all(value is None or is_category(value) for value in values):
-        raise ValueError("the cells of a column are damaged")
-    return ColumnCells(name, values, small(rows, len(values)))
-
-
 @dataclass(frozen=True, eq=False)
 class ReadColumns:
     """What a table knows of the columns that it was made of: how they were coded, and the cells that are no bits.
@@ -412,25 +366,6 @@ class ReadColumns:
     order: tuple[str, ...]
     cells: Mapping[str, Beside]
     looks: tuple[Any, ...] = field(default=(), repr=False)
-
-    def to_plain(self) -> dict[str, Any]:
-        """Return all but the looks, and cells that stay in files, in types that JSON knows."""
-        held = {name: one for name, one in self.cells.items() if isinstance(one, ColumnCells)}
-        cells = {name: [one.values, one.rows.tolist()] for name, one in held.items()}
-        return {"coding": self.coding.to_plain(), "order": list(self.order), "cells": cells}
-
-    @classmethod
-    def from_plain(cls, plain: Any, n_rows: int) -> ReadColumns:
-        """Build from what `to_plain` returned; a ValueError where it is anything else."""
-        if not isinstance(plain, dict) or set(plain) != {"coding", "order", "cells"}:
-            raise ValueError("the columns are not complete")
-        coding, order = Coding.from_plain(plain["coding"]), _names(plain["order"])
-        cells = {name: _column_cells(name, entry, n_rows) for name, entry in dict(plain["cells"]).items()}
-        if set(order) != {*(column.name for column in coding.columns), *coding.left_out}:
-            raise ValueError("the columns are not those of their coding")
-        if not set(cells) <= set(order) or (cells and not set(coding.left_out) <= set(cells)):
-            raise ValueError("the cells are not those of the columns")
-        return cls(coding, order, cells)
 
     def beside(self, start: int = 0, stop: int | None = None) -> dict[str, list[Any]]:
         """Return the cells of the columns that did not enter: those that name rows first."""

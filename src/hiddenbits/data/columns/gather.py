@@ -15,7 +15,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from narwhals.exceptions import DuplicateError
 
-from hiddenbits.array_types import AnyArray, Rows
+from hiddenbits.array_types import AnyArray, Bytes, Rows
 from hiddenbits.data.coding.cells import ColumnCells, is_category, small
 from hiddenbits.data.errors import TableError
 from hiddenbits.quoting import quoted, told
@@ -81,21 +81,21 @@ def cells_of_array(array: AnyArray) -> list[ColumnCells]:
 
 def cells_of_series(name: str, series: Any) -> ColumnCells:
     """Return a column of a frame; one of a type that is neither a number nor a category as text of another form."""
-    if series.implementation.is_pyarrow():
+    if series.implementation.is_pyarrow() and not (series.dtype == nw.Boolean or series.dtype.is_numeric()):
         return _used(cells_of_arrow(name, _whole(series.to_native())))
     return _by_type(name, series)
 
 
 def _by_type(name: str, series: Any) -> ColumnCells:
     dtype = series.dtype
-    if dtype == nw.Boolean:
-        return cells_of_numbers(name, np.asarray(numbers_of(series)), boolean=True)
-    if dtype.is_numeric():
+    if dtype == nw.Boolean or dtype.is_numeric():
         values = np.asarray(numbers_of(series))
-        return cells_of_objects(name, values.tolist()) if values.dtype.kind == "O" else cells_of_numbers(name, values)
+        if values.dtype.kind == "O":
+            return cells_of_objects(name, values.tolist())
+        return cells_of_numbers(name, values, boolean=dtype == nw.Boolean)
     if dtype.is_temporal():
         return _as_text(name, series.to_list(), "date")
-    if dtype in (nw.String, nw.Categorical, nw.Enum, nw.Object):
+    if dtype in (nw.String, nw.Categorical, nw.Enum, nw.Object, nw.Unknown):
         factorized = _factorized(series)
         try:
             return cells_of_objects(name, series.to_list()) if factorized is None else _settled(name, *factorized)
@@ -107,11 +107,32 @@ def _by_type(name: str, series: Any) -> ColumnCells:
 
 
 def cells_of_numbers(name: str, numbers: AnyArray, *, boolean: bool = False) -> ColumnCells:
-    """Return a column of numbers, in which NaN is a missing value; whole numbers are ints."""
-    numbers = np.asarray(numbers, np.float64)
-    values, rows = _distinct_numbers(numbers)
-    plain = [None if value != value else bool(value) if boolean else _whole_number(value) for value in values.tolist()]
-    return ColumnCells(name, plain, small(rows, len(plain)))
+    """Return a column of numbers, in which NaN and masked cells are missing values; whole numbers are ints."""
+    if np.ma.isMaskedArray(numbers):
+        numbers = np.ma.filled(numbers if numbers.dtype.kind == "f" else numbers.astype(float), np.nan)
+    numbers = np.ascontiguousarray(numbers)  # which a column of a two-dimensional array is not
+    kind = numbers.dtype.type if numbers.dtype.kind == "f" else float
+    if (bits := _of_bits(numbers)) is not None:
+        values = [False, True] if boolean else [0, 1]
+        return ColumnCells(name, values if bits.max(initial=0) <= 1 else [*values, None], bits, number=kind)
+    distinct, rows = _distinct_numbers(np.asarray(numbers, np.float64))
+    plain = [None if value != value else _whole_number(value) for value in distinct.tolist()]
+    return ColumnCells(name, plain, small(rows, len(plain)), number=kind)
+
+
+def _of_bits(numbers: AnyArray) -> Bytes | None:
+    """Return 2 for NaN and the bit for all others, where there are only bits: quicker than to search for values."""
+    if numbers.dtype == bool:
+        return np.minimum(numbers.view(np.uint8), 1)  # NumPy takes any byte but 0 for True
+    if numbers.dtype == np.uint8:
+        return numbers if numbers.max(initial=0) <= 1 else None
+    ones = numbers == 1
+    bits: Bytes = ones.view(np.uint8)
+    known = ones | (numbers == 0)
+    if known.all():
+        return bits
+    missing = numbers != numbers
+    return bits + 2 * missing.view(np.uint8) if (known | missing).all() else None
 
 
 def cells_of_objects(name: str, cells: Sequence[Any], *, number: int | None = None) -> ColumnCells:
@@ -138,6 +159,8 @@ def cells_of_arrow(name: str, array: Any) -> ColumnCells:
         return ColumnCells(name, [None], np.zeros(len(array), np.uint8))
     if types.is_nested(array.type):
         return _as_text(name, array.to_pylist(), "other")
+    if (numbers := numbers_of_arrow(array)) is not None:
+        return cells_of_numbers(name, numbers, boolean=types.is_boolean(array.type))
     if not types.is_dictionary(array.type):
         array = array.dictionary_encode()
     elif len(array.dictionary) > max(len(array), MANY):  # that of a whole row group
@@ -150,6 +173,21 @@ def cells_of_arrow(name: str, array: Any) -> ColumnCells:
         values, codes = [*values, None], codes.fill_null(len(distinct))
     rows = numbers[codes.to_numpy(zero_copy_only=False)]
     return ColumnCells(name, values, small(rows, len(values)), found.form)
+
+
+def numbers_of_arrow(array: Any) -> AnyArray | None:
+    """Return an Arrow array of numbers or truths in the type that it has, null masked; None for any other."""
+    import pyarrow as pa
+
+    types = pa.types
+    if types.is_boolean(array.type) or types.is_null(array.type):
+        array = array.cast("uint8")
+    if not (types.is_integer(array.type) or types.is_floating(array.type)):
+        return None
+    if not array.null_count:
+        return np.asarray(array.to_numpy(zero_copy_only=False))
+    missing = array.is_null().to_numpy(zero_copy_only=False)
+    return np.ma.MaskedArray(array.fill_null(0).to_numpy(zero_copy_only=False), missing)
 
 
 def _of_arrow_values(distinct: Any) -> ColumnCells:

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from hiddenbits.array_types import Floats
+from hiddenbits.array_types import AnyArray
 from hiddenbits.data.coding.cells import keys_of
+from hiddenbits.data.coding.coded_columns import BIT_KEYS
 from hiddenbits.data.coding.vocabulary import MISSING_NUMBERS, Key, is_blank, key_of
 from hiddenbits.data.columns.protocol import Batch, Columns
 
@@ -47,6 +48,11 @@ class ColumnProfile:
     def keys(self) -> dict[Any, Key | None]:
         """The distinct values as they are compared; None for missing values, those in words too."""
         return dict(zip(self.counts, keys_of(list(self.counts)), strict=True))
+
+    @property
+    def is_bits(self) -> bool:
+        """Whether all values are 0, 1, true, false or missing."""
+        return not self.form and all(key is None or key in BIT_KEYS for key in self.keys.values())
 
     @property
     def is_numeric(self) -> bool:
@@ -132,8 +138,9 @@ class _Numbers:
         self._low, self._high = math.inf, -math.inf  # of those that are no codes for missing
         self._codes: dict[Any, int] = {}
 
-    def telling(self, numbers: Floats) -> tuple[list[Any], list[int]]:
+    def telling(self, numbers: AnyArray) -> tuple[list[Any], list[int]]:
         """Return those of some cells that can tell something: codes for missing, and the smallest and largest other."""
+        numbers = np.ma.filled(numbers.astype(float), np.nan)
         missing = np.isnan(numbers)
         numbers = numbers[~missing]
         self._whole = self._whole and bool((numbers == np.rint(numbers)).all())

@@ -3,34 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from hiddenbits.data.cell_checks import check_distinct
 from hiddenbits.data.coding.cells import Beside, ColumnCells
-from hiddenbits.data.coding.coded_columns import FRAMES, LEVELS, Coding, ReadColumns
+from hiddenbits.data.coding.coded_columns import FRAMES, Coding, ReadColumns
+from hiddenbits.data.columns.describe import ColumnLook
 from hiddenbits.data.columns.gather import MANY
 from hiddenbits.data.columns.look import look
-from hiddenbits.data.columns.plain import plain_table
+from hiddenbits.data.columns.plain import may_be_plain, plain_coding
 from hiddenbits.data.columns.plan import offers_of, plan
-from hiddenbits.data.columns.protocol import Columns, HeldColumns
+from hiddenbits.data.columns.protocol import ColumnOnDisk, Columns, HeldColumns
 from hiddenbits.data.columns.shape import refuse_totals
-from hiddenbits.data.columns.source import CodedSource, held_rows, mask_of
+from hiddenbits.data.columns.source import CodedSource, mask_of
 from hiddenbits.data.errors import TableError
+from hiddenbits.data.file_request import check_shape
 from hiddenbits.data.masks import Mask
 from hiddenbits.data.request import Request
-from hiddenbits.data.table import Source, Table
-
-Cut = Callable[[Sequence[str]], Source]  # rows of some columns of numbers, cut in the type that they have
+from hiddenbits.data.table import MemorySource, Source, Table
 
 
 def open_cells(
-    cells: Sequence[ColumnCells],
-    request: Request,
-    *,
-    named: bool = True,
-    frame: str | None = None,
-    cut: Cut | None = None,
+    cells: Sequence[ColumnCells], request: Request, *, named: bool = True, frame: str | None = None
 ) -> Table:
     """Return a table from columns in memory.
 
@@ -44,24 +39,20 @@ def open_cells(
         Whether the columns have names of their own.
     frame : str, optional
         The kind of frame that the columns come from, such as "pandas"; None for a file.
-    cut : function, optional
-        See `open_columns`.
     """
+    names = [column.name for column in cells]
+    check_distinct(names)
+    check_shape(len(cells[0].rows) if cells else 0, len(cells))
     if request.names is not None:
         check_names(request.names, len(cells))
-        cells = [replace(column, name=name) for column, name in zip(cells, request.names, strict=True)]
-        named = True
-    check_distinct([column.name for column in cells])
-    if frame is None and (table := plain_table(cells, request, named=named)) is not None:
-        return table
-    if request.coding is None:
+        check_distinct(request.names)
+        names, named = list(request.names), True
+    if request.coding is None and not request.plain_only:
         refuse_totals(cells, offers=offers_of(request))
-    return open_columns(HeldColumns(tuple(cells)), request, named=named, frame=frame, cut=cut)
+    return open_columns(HeldColumns(dict(zip(names, cells, strict=True))), request, named=named, frame=frame)
 
 
-def open_columns(
-    columns: Columns, request: Request, *, named: bool = True, frame: str | None = None, cut: Cut | None = None
-) -> Table:
+def open_columns(columns: Columns, request: Request, *, named: bool = True, frame: str | None = None) -> Table:
     """Return a table from named columns: by the coding of a fit, or a look and what the user said.
 
     Parameters
@@ -74,43 +65,56 @@ def open_columns(
         Whether the columns have names of their own.
     frame : str, optional
         The kind of frame that they come from.
-    cut : function, optional
-        Returns the rows of columns that hold nothing but numbers, cut at the threshold of all columns in the type that
-        they have: as a float32, a number may lie on the other side than as a float64.
     """
-    if isinstance(request.coding, Coding):
+    held = columns.by_name if isinstance(columns, HeldColumns) else {}
+    decided = request.coding is not None or request.plain_only
+    profiles = look(columns, most=math.inf if held else MANY) if held or not decided else {}
+    if request.coding is not None:
         request.coding.check_columns(columns.names)
-        return _table(columns, request.coding, request, ("dense", 0.5), named=named)
-    held = columns.columns if isinstance(columns, HeldColumns) else ()
-    profiles = look(columns, most=math.inf if held else MANY)
+        mask = mask_of(request.coding, profiles, columns.n_rows)
+        return _table(columns, request.coding, request, mask, named=named)
+    if request.plain_only or (may_be_plain(request) and all(one.is_bits for one in profiles.values())):
+        mask = mask_of(plain_coding(columns.names, request), profiles, columns.n_rows)
+        return open_bits(columns, request, mask, named=named)
     planned = plan(profiles, request, named=named, held=held)
     planned.say(levels=request.levels)
     coding = replace(planned.coding, frame=frame if frame in FRAMES else None)
-    plain = not (request.choices or planned.guessed or request.names)
-    if request.threshold is not None and plain and cut is not None:
-        table = Table(cut([column.name for column in coding.columns]), coding.labels)
-        if not coding.left_out:
-            return table
-        beside = {name: columns.beside(name) for name in coding.left_out}
-        return replace(table, read_as=ReadColumns(coding, columns.names, beside, planned.looks))
     mask = mask_of(coding, profiles, columns.n_rows)
-    table = _table(columns, coding, request, mask, named=named)
-    assert table.read_as is not None  # noqa: S101
-    return replace(table, read_as=replace(table.read_as, looks=planned.looks))
+    table = _table(columns, coding, request, mask, named=named, looks=planned.looks)
+    if request.threshold is not None and not (request.choices or coding.left_out or planned.guessed):
+        return replace(table, read_as=None)  # a table of numbers, all of them cut at one threshold
+    return table
 
 
-def _table(columns: Columns, coding: Coding, request: Request, mask: tuple[Mask, float], *, named: bool) -> Table:
+def open_bits(columns: Columns, request: Request, mask: tuple[Mask, float], *, named: bool = True) -> Table:
+    """Return a table of columns that are bits, or numbers of which those above the threshold are 1."""
+    table = _table(columns, plain_coding(columns.names, request), request, mask, named=named)
+    return replace(table, read_as=None)
+
+
+def _table(
+    columns: Columns,
+    coding: Coding,
+    request: Request,
+    mask: tuple[Mask, float],
+    *,
+    named: bool,
+    looks: tuple[ColumnLook, ...] = (),
+) -> Table:
+    """Return the table of a coding; `mask` is how the observed-mask is stored."""
     zero = request.blank == "zero"
-    source: Source
+    source: Source = CodedSource(columns, coding, "none" if zero else mask[0], mask[1], zero)
     if isinstance(columns, HeldColumns):
-        source = held_rows(columns, coding, missing_is_zero=zero)
-    else:
-        source = CodedSource(columns, coding, *(("none", 0.0) if zero else mask), zero)
+        source = MemorySource(*source.read(0, columns.n_rows))
     # numbers are kept where code= cut them; with a threshold for all of them the table is one of bits
-    keeps = ("values", "one-hot", "above", *LEVELS) if request.threshold is None else ("values", "one-hot", *LEVELS)
-    inside = {column.name: column.how in keeps for column in coding.columns}
-    beside: dict[str, Beside] = {name: columns.beside(name) for name in columns.names if inside.get(name, True)}
-    read_as = ReadColumns(coding.applied_to(columns.names), columns.names, beside)
+    as_bits = ("bits",) if request.threshold is None else ("bits", "above")
+    bits = {column.name for column in coding.columns if column.how in as_bits}
+    beside: dict[str, Beside] = {
+        name: columns.cells(name) if isinstance(columns, HeldColumns) else ColumnOnDisk(columns, name)
+        for name in columns.names
+        if name not in bits
+    }
+    read_as = ReadColumns(coding.applied_to(columns.names), columns.names, beside, looks)
     return Table(source, coding.labels if coding.named and named else None, read_as=read_as)
 
 

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hiddenbits.data.coding.cells import ColumnCells
-from hiddenbits.data.coding.coded_columns import UNKNOWN, CodedColumn, Coding
-from hiddenbits.data.columns.protocol import HeldColumns
-from hiddenbits.data.columns.source import held_rows
+from hiddenbits.data.coding.coded_columns import CodedColumn, Coding
 from hiddenbits.data.request import Request
-from hiddenbits.data.table import Table
 
 
 def may_be_plain(request: Request) -> bool:
@@ -23,18 +19,6 @@ def plain_column(name: str, request: Request) -> CodedColumn:
     return CodedColumn(name, "bits" if request.threshold is None else "above", threshold=request.threshold)
 
 
-def plain_table(cells: Sequence[ColumnCells], request: Request, *, named: bool) -> Table | None:
-    """Return a table of columns in memory that hold nothing but bits; None where some have other values.
-
-    After a fit to such a table, other values are refused.
-    """
-    if not may_be_plain(request):
-        return None
-    coding = Coding(tuple(plain_column(column.name, request) for column in cells), named=named)
-    known = all(
-        how.code_of(key) != UNKNOWN for how, column in zip(coding.columns, cells, strict=True) for key in column.keys
-    )
-    if not known and not request.plain_only:
-        return None
-    source = held_rows(HeldColumns(tuple(cells)), coding, missing_is_zero=request.blank == "zero")
-    return Table(source, coding.labels if named else None)
+def plain_coding(names: Sequence[str], request: Request) -> Coding:
+    """Return how the columns of a plain table are read."""
+    return Coding(tuple(plain_column(name, request) for name in names))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 from hiddenbits.data.cell_checks import bad_cell
@@ -73,7 +74,11 @@ class Plan:
 
 
 def plan(
-    profiles: Mapping[str, ColumnProfile], request: Request, *, named: bool = True, held: Sequence[ColumnCells] = ()
+    profiles: Mapping[str, ColumnProfile],
+    request: Request,
+    *,
+    named: bool = True,
+    held: Mapping[str, ColumnCells] = MappingProxyType({}),
 ) -> Plan:
     """Return what becomes of columns; all that need a word are refused in one message.
 
@@ -85,7 +90,7 @@ def plan(
         What the user said.
     named : bool
         Whether the columns have names of their own.
-    held : sequence of ColumnCells
+    held : mapping of str to ColumnCells
         The columns, where they are in memory: whether one counts rows can be told from all of them only.
     """
     names = list(profiles)
@@ -94,7 +99,7 @@ def plan(
     if choices.columns is not None and not choices.only_bits(names):  # in the order in which they were named
         first = [names[j] for j in numbers_of(names, choices.columns, "columns")]
         names = list(dict.fromkeys([*first, *names]))
-    looks = _looks([profiles[name] for name in names], about, request, {column.name: column for column in held})
+    looks = _looks([profiles[name] for name in names], about, request, held)
     if all(not (said.out or said.asked) for said in about.values()) and (both := pairs(looks)) is not None:
         raise are_pairs(*both, looks, offers=offers_of(request))
     guessed: list[ColumnLook] = []

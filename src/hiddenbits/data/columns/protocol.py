@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
-from hiddenbits.array_types import Floats
-from hiddenbits.data.coding.cells import Beside, ColumnCells
+import numpy as np
+
+from hiddenbits.array_types import AnyArray
+from hiddenbits.data.coding.cells import ColumnCells
 
 
 class Batch(Protocol):
@@ -33,8 +34,11 @@ class Batch(Protocol):
         """Return a column as its distinct values, and which of them each row has."""
         ...
 
-    def numbers(self, name: str) -> Floats | None:
-        """Return a column of numbers, NaN where one is missing; None where its type is another."""
+    def numbers(self, name: str) -> AnyArray | None:
+        """Return a column of numbers in the type that it has, masked or NaN where one is missing.
+
+        None for other columns, and where distinct values are known.
+        """
         ...
 
 
@@ -55,60 +59,67 @@ class Columns(Protocol):
         """Yield rows start to stop of some columns, in order."""
         ...
 
-    def beside(self, name: str) -> Beside:
-        """Return a column that is kept with the rows."""
-        ...
-
 
 @dataclass(frozen=True, eq=False)
 class HeldColumns:
-    """Columns in memory."""
+    """Columns in memory: rows of them are one batch, which is the same again."""
 
-    columns: tuple[ColumnCells, ...]
-
-    @cached_property
-    def by_name(self) -> dict[str, ColumnCells]:
-        """The columns by their names."""
-        return {column.name: column for column in self.columns}
+    by_name: Mapping[str, ColumnCells]
+    first_row: int = 0
 
     @property
     def names(self) -> tuple[str, ...]:
         """Their names."""
-        return tuple(column.name for column in self.columns)
+        return tuple(self.by_name)
 
     @property
     def n_rows(self) -> int:
         """Number of rows."""
-        return len(self.columns[0].rows) if self.columns else 0
+        return next((len(column.rows) for column in self.by_name.values()), 0)
 
-    def batches(self, start: int, stop: int, names: Sequence[str]) -> Iterator[Batch]:
-        """Yield the rows as one batch."""
-        yield HeldBatch({name: self.by_name[name].part(start, stop) for name in names}, first_row=start)
-
-    def beside(self, name: str) -> Beside:
-        """Return a column that is kept with the rows."""
-        return self.by_name[name]
-
-
-@dataclass(frozen=True, eq=False)
-class HeldBatch:
-    """Rows of columns in memory."""
-
-    columns: dict[str, ColumnCells]
-    first_row: int = 0
+    def batches(self, start: int, stop: int, names: Sequence[str]) -> Iterator[HeldColumns]:
+        """Yield the rows."""
+        yield HeldColumns({name: self.by_name[name].part(start, stop) for name in names}, start)
 
     def reading(self) -> AbstractContextManager[None]:
         """Return a context that does nothing: there is no file to name."""
         return nullcontext()
 
-    @property
-    def n_rows(self) -> int:
-        """How many rows they are."""
-        return len(next(iter(self.columns.values())).rows)
-
     def cells(self, name: str) -> ColumnCells:
         """Return a column."""
-        return self.columns[name]
+        return self.by_name[name]
 
     def numbers(self, _name: str) -> None:
         """Return None: the distinct values of these columns are known."""
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnOnDisk:
+    """A column that stays in the files: the rows that are asked for are read from them."""
+
+    columns: Columns
+    name: str
+
+    def part(self, start: int = 0, stop: int | None = None) -> ColumnCells:
+        """Return some rows of the column."""
+        numbers: dict[Any, int] = {}
+        rows: list[Any] = [np.zeros(0, np.int64)]
+        for cells in self._pieces(start, stop):
+            at = [numbers.setdefault((type(value), value), len(numbers)) for value in cells.values]
+            rows.append(np.array(at, np.int64)[cells.rows])
+        return ColumnCells(self.name, [value for _, value in numbers], np.concatenate(rows))
+
+    def listed(self, start: int = 0, stop: int | None = None) -> list[Any]:
+        """Return the cells of some rows, None for a missing value."""
+        return [cell for cells in self._pieces(start, stop) for cell in cells.listed()]
+
+    def examples(self) -> list[Any]:
+        """Return a value that shows the type of all: text stays text, whatever it looks like."""
+        batch = next(self.columns.batches(0, 1, [self.name]))
+        numbers = batch.numbers(self.name)
+        return ["text" if numbers is None else numbers.dtype.type(0).item()]
+
+    def _pieces(self, start: int, stop: int | None) -> Iterator[ColumnCells]:
+        for batch in self.columns.batches(start, self.columns.n_rows if stop is None else stop, [self.name]):
+            with batch.reading():
+                yield batch.cells(self.name)

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hiddenbits.array_types import Bytes
-from hiddenbits.data.bits import AllOnes, Bits, Dense
-from hiddenbits.data.cell_checks import observed_from_missing
-from hiddenbits.data.coding.cells import ColumnCells
-from hiddenbits.data.coding.coded_columns import LEVELS, MISSING, CodedColumn, Coding, codes_of
+from hiddenbits.array_types import AnyArray
+from hiddenbits.data.bits import Bits
+from hiddenbits.data.cell_checks import bad_cell, check_cells
+from hiddenbits.data.coding.coded_columns import LEVELS, MISSING, UNKNOWN, Coded, CodedColumn, Coding
+from hiddenbits.data.coding.vocabulary import key_of
 from hiddenbits.data.columns.look import ColumnProfile
-from hiddenbits.data.columns.protocol import Batch, Columns, HeldColumns
+from hiddenbits.data.columns.protocol import Batch, Columns
 from hiddenbits.data.errors import TableError
-from hiddenbits.data.masks import Mask, mask_bytes, mask_for, observed_bits
-from hiddenbits.data.table import MemorySource
+from hiddenbits.data.masks import Mask, RowsToFill, mask_bytes, mask_for
+from hiddenbits.quoting import quoted
 
-Codes = tuple[CodedColumn, ColumnCells, NDArray[np.int32]]
-
-CHUNK_ROWS = 1 << 13  # rows that are written at once, column by column, while they are in the processor's cache
+CHUNK_ROWS = 1 << 13  # rows that are coded at once, column by column, while they are in the processor's cache
+MOST_UNKNOWN = 8  # values that the fit did not see, which a message names
+TILE = 2048  # rows transposed at a time, so that a tile of 128 columns stays in the cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,35 +72,43 @@ class CodedSource:
 
     def read(self, start: int, stop: int) -> tuple[Bits, Bits]:
         """Return (x, observed) of rows start to stop."""
-        shape = max(min(stop, self.n_rows) - start, 0), self.n_columns
-        x = np.empty(shape, np.uint8)
-        missing = None if self.mask == "none" else np.zeros(shape, np.uint8)
-        at = 0
+        filled = RowsToFill((max(min(stop, self.n_rows) - start, 0), self.n_columns), self.mask)
         for batch in self.columns.batches(start, stop, [column.name for column in self.coding.columns]):
-            rows = slice(at, at + batch.n_rows)
             with batch.reading():
-                gaps = None if missing is None else missing[rows]
-                _fill(self.coding, _codes(self.coding, batch), x[rows], gaps, self.missing_is_zero)
-            at = rows.stop
-        return Dense(x), AllOnes(shape) if missing is None else observed_bits(missing, self.mask)
+                coded = list(zip(_coded(self.coding, batch), self.coding.bits_of(), strict=True))
+                for first in range(0, batch.n_rows, CHUNK_ROWS):
+                    self._fill(coded, slice(first, min(first + CHUNK_ROWS, batch.n_rows)), filled)
+        return filled.bits()
 
-
-def held_rows(columns: HeldColumns, coding: Coding, *, missing_is_zero: bool) -> MemorySource:
-    """Return the rows of columns in memory, made once."""
-    x = np.empty((columns.n_rows, len(coding.labels)), np.uint8)
-    names = [column.name for column in coding.columns]
-    (batch,) = columns.batches(0, columns.n_rows, names)
-    codes = _codes(coding, batch)
-    has_missing = any((code == MISSING).any() for column, _, code in codes if column.how not in LEVELS)
-    missing = np.zeros_like(x) if has_missing and not missing_is_zero else None
-    _fill(coding, codes, x, missing, missing_is_zero)
-    if missing is None or not missing.any():
-        return MemorySource(Dense(x), AllOnes((len(x), x.shape[1])))
-    return MemorySource(Dense(x), observed_from_missing(missing))
+    def _fill(self, coded: Sequence[tuple[Coded, slice]], some: slice, filled: RowsToFill) -> None:
+        """Write some rows of a batch."""
+        x, missing = filled.next(some.stop - some.start)
+        columns, gaps = np.empty(x.shape[::-1], np.uint8), None
+        for of, bits in coded:
+            columns[bits], gone = of(some)
+            if gone is None or self.missing_is_zero or not gone.any():
+                continue
+            if missing is None:
+                raise TableError(
+                    f"column {self.coding.labels[bits.start]!r} has missing values, but had none when the table was "
+                    "opened, or by the metadata of the file. Open the table again, or write the file again."
+                )
+            gaps = np.zeros_like(columns) if gaps is None else gaps
+            gaps[bits] = gone
+        for start in range(0, len(x), TILE):  # columns to rows, tile by tile: 3 times quicker than column by column
+            tile = slice(start, start + TILE)
+            x[tile] = columns[:, tile].T
+            if gaps is not None and missing is not None:
+                missing[tile] = gaps[:, tile].T
 
 
 def mask_of(coding: Coding, profiles: Mapping[str, ColumnProfile], n_rows: int) -> tuple[Mask, float]:
-    """Return how the observed-mask is stored, for the whole table, and the share of its bits that is missing."""
+    """Return how the observed-mask is stored, for the whole table, and the share of its bits that is missing.
+
+    Without profiles nobody knows how much is missing.
+    """
+    if not profiles:
+        return "dense", 0.5
     missing, unsure = 0, False
     for column in coding.columns:
         if column.how in LEVELS:  # which need no mask
@@ -116,23 +123,56 @@ def mask_of(coding: Coding, profiles: Mapping[str, ColumnProfile], n_rows: int) 
     return mask_for(share), share
 
 
-def _codes(coding: Coding, batch: Batch) -> list[Codes]:
-    """Return each column of a batch with the codes of its distinct values; refuse values that the fit did not see."""
-    cells = [batch.cells(column.name) for column in coding.columns]
-    return list(zip(coding.columns, cells, codes_of(coding.columns, cells, batch.first_row), strict=True))
+def _coded(coding: Coding, batch: Batch) -> list[Coded]:
+    """Return how the rows of each column become bits; refuse values that are not of the fit, those of all columns."""
+    coded: list[Coded] = []
+    unknown: list[tuple[CodedColumn, int, object]] = []
+    for number, column in enumerate(coding.columns):
+        numbers = batch.numbers(column.name) if column.how in ("bits", "above") else None
+        if numbers is not None:
+            coded.append(_of_numbers(coding, number, numbers, batch.first_row))
+            continue
+        cells = batch.cells(column.name)
+        codes = np.array([column.code_of(key, cells.number) for key in cells.keys], np.int32)
+        coded.append(column.coded(codes, cells.rows))
+        for k in np.flatnonzero(codes == UNKNOWN).tolist():
+            if (cells.rows == k).any():
+                row = batch.first_row + cells.first_row(k)
+                if column.how in ("bits", "above"):
+                    names = tuple(one.name for one in coding.columns)
+                    raise bad_cell(cells.values[k], row, number, names, column.threshold)
+                unknown.append((column, row, cells.values[k]))
+    if unknown:
+        raise _not_of_the_fit(unknown)
+    return coded
 
 
-def _fill(coding: Coding, codes: list[Codes], x: Bytes, missing: Bytes | None, missing_is_zero: bool) -> None:
-    """Write the bits of a batch into x, and where they are missing."""
-    places = list(zip(codes, coding.bits_of(), strict=True))
-    for start in range(0, len(x), CHUNK_ROWS):
-        some = slice(start, start + CHUNK_ROWS)
-        for (column, one, code), bits in places:
-            x[some, bits], gone = column.bits_at(code, one.rows[some])
-            if missing is not None:
-                missing[some, bits] = gone
-            elif not missing_is_zero and gone.any():
-                raise TableError(
-                    f"column {column.name!r} has missing values, but had none when the table was opened. Open the "
-                    "table again."
-                )
+def _not_of_the_fit(unknown: Sequence[tuple[CodedColumn, int, object]]) -> TableError:
+    listed = "; ".join(f"row {row}, column {one.name!r}: {quoted(value)}" for one, row, value in unknown[:MOST_UNKNOWN])
+    if len(unknown) > 1:
+        more = f"; and {len(unknown) - MOST_UNKNOWN} more" if len(unknown) > MOST_UNKNOWN else ""
+        return TableError(
+            f"{listed}{more}. These are not among the values of the fit. Correct the cells or make them missing, or "
+            "fit again with these values."
+        )
+    column = unknown[0][0]
+    known = ", ".join(quoted(value) for value in (*column.ones, *column.zeros)[:8])
+    more = ", ..." if len(column.ones) + len(column.zeros) > 8 else ""
+    return TableError(
+        f"{listed} is not among the values of the fit, which are {known}{more}. Correct the cell or make it missing, "
+        "or fit again with this value."
+    )
+
+
+def _of_numbers(coding: Coding, number: int, values: AnyArray, first_row: int) -> Coded:
+    """Return a column of numbers as bits, checked as an array is; a threshold is compared in the type of the column."""
+    column, names = coding.columns[number], tuple(one.name for one in coding.columns)
+    masked = np.ma.getmaskarray(values) if np.ma.isMaskedArray(values) else None
+    values = np.ma.getdata(values)
+    if column.missing:
+        coded = np.isin(values, [key for key in map(key_of, column.missing) if isinstance(key, float)])
+        masked = coded if masked is None else masked | coded
+    mask = None if masked is None else masked[:, None]
+    found, gone = check_cells(values[:, None], mask, column.threshold, names, first_row, number)
+    bits = np.asarray(found[:, 0], np.uint8)
+    return lambda some: (bits[some], None if gone is None else gone[some, 0])

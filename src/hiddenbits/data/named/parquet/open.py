@@ -5,17 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hiddenbits.data.cell_checks import MAX_BYTES, MAX_COLUMNS
+from hiddenbits.data.cell_checks import MAX_BYTES, MAX_COLUMNS, check_distinct
 from hiddenbits.data.columns import Choices
+from hiddenbits.data.columns.open import check_names, open_bits, open_columns
 from hiddenbits.data.errors import TableError
-from hiddenbits.data.file_request import FileRequest, check_options, check_shape, reading
+from hiddenbits.data.file_request import FileRequest, check_options, check_shape, naming, reading
 from hiddenbits.data.items.arrow import open_lists, open_pairs
 from hiddenbits.data.locations.places import Place
-from hiddenbits.data.named.parquet.coded import open_coded
-from hiddenbits.data.named.parquet.columns import can_be_bits, holds_bits, plain_source
-from hiddenbits.data.named.parquet.files import FileInfo, find_groups, is_list
+from hiddenbits.data.named.frames import open_frame
+from hiddenbits.data.named.parquet.columns import CELL_BYTES, ParquetColumns
+from hiddenbits.data.named.parquet.files import FileInfo, ParquetFiles, find_groups, is_list, pyarrow
+from hiddenbits.data.named.parquet.statistics import hold_bits, mask_of_bits
 from hiddenbits.data.request import Request
 from hiddenbits.data.table import Table
+from hiddenbits.quoting import told
+
+BIT_BYTES = 1.0  # of a cell of columns of bits, in Arrow's memory: as people write them, small integers
+SMALL_BYTES = 64 * 2**20  # of Arrow's: what is smaller is read into memory
 
 LINE_BYTES, LIST_BYTES = 48, 256  # what a line of pairs and a list take while they are decoded, roughly
 
@@ -105,13 +111,20 @@ def open_parquet(
     if items is not None:
         raise TableError("items= names the items of a column of lists. Name the column with column=.")
     _refuse_lists(request, infos)
-    looks = request.choices or request.coding is not None or request.threshold is not None
-    if request.plain_only:
+    names = schema.names if request.names is None else request.names
+    with naming(request.files[0]):
+        check_names(names, len(schema))
+        check_distinct(names)
+        at = dict(zip(names, schema.names, strict=True))
+        said = request.choices or request.coding is not None or request.threshold is not None
+        columns = ParquetColumns(files, at, BIT_BYTES)
+        if request.plain_only or not (said or not hold_bits(columns, infos)):
+            return open_bits(columns, request, mask_of_bits(infos, files.n_rows))
         _check_types(request, infos)
-    elif looks or not holds_bits(files, infos):
-        return open_coded(request, files, infos)
-    names = tuple(schema.names)
-    return Table(plain_source(request, files, infos, names), names if request.names is None else request.names)
+        held = _in_memory(files, infos)
+        if held is not None:
+            return open_frame(held, request, of_file=True)
+        return open_columns(ParquetColumns(files, at), request)
 
 
 def open_files(
@@ -157,12 +170,31 @@ def _refuse_lists(request: FileRequest, infos: Sequence[FileInfo]) -> None:
 
 
 def _check_types(request: FileRequest, infos: Sequence[FileInfo]) -> None:
-    """Refuse columns that cannot hold bits, in a table for a model that was fitted to bits."""
-    for path, info in zip(request.files, infos, strict=True):
-        with reading(path):
-            for field in info.schema:
-                if not can_be_bits(field.type):
-                    raise TableError(
-                        f"column {field.name!r} holds {field.type}, not bits, and the model was fitted to bits. Recode "
-                        f"it as 0 and 1, or leave it out."
-                    )
+    """Refuse files whose columns have types that do not go together."""
+    pa, first = pyarrow(), infos[0].schema
+    for path, info in zip(request.files[1:], infos[1:], strict=True):
+        for field, other in zip(first, info.schema, strict=True):
+            try:
+                pa.unify_schemas([pa.schema([field]), pa.schema([other])], promote_options="permissive")
+            except pa.ArrowException as error:
+                raise TableError(
+                    f"{path}: column {field.name!r} has type {other.type}, but {field.type} in "
+                    f"{request.files[0].name}. All files of a table need the same types."
+                ) from error
+
+
+def _in_memory(files: ParquetFiles, infos: Sequence[FileInfo]) -> Any:
+    """Return the files as one Arrow table; None where it would be too large."""
+    pa, names = pyarrow(), infos[0].schema.names
+    if files.n_rows * len(names) > 8 * SMALL_BYTES:  # a cell takes at least a bit
+        return None
+    tables, n_bytes = [], 0
+    for _, _, batch in files.batches(0, files.n_rows, names, CELL_BYTES * len(names)):
+        n_bytes += batch.nbytes
+        if n_bytes > SMALL_BYTES:
+            return None
+        tables.append(pa.Table.from_batches([batch]))
+    try:
+        return pa.concat_tables(tables, promote_options="permissive")
+    except pa.ArrowException as error:
+        raise TableError(f"{files.paths[0]}: the columns do not go together ({told(error)}).") from error
