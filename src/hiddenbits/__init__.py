@@ -51,7 +51,7 @@ _HOMES = {
     "TetrachoricCorrelations": "hiddenbits.families.tetrachoric",
     "UnlockedCheckpointWarning": "hiddenbits.engine",
     "UnwrittenCheckpointWarning": "hiddenbits.engine",
-    "exclusive_groups": "hiddenbits.data.exclusive_groups",
+    "exclusive_groups": "hiddenbits.diagnostics.exclusive_groups",
     "hide_cells": "hiddenbits.data.masking",
     "look_at_columns": "hiddenbits.data.look",
     "load": "hiddenbits.families._base.persistence",
@@ -92,11 +92,11 @@ if TYPE_CHECKING:
     from hiddenbits.data.columns.message import ColumnsLeftOutWarning as ColumnsLeftOutWarning
     from hiddenbits.data.errors import FoundDialectWarning as FoundDialectWarning
     from hiddenbits.data.errors import SpilledTableWarning as SpilledTableWarning
-    from hiddenbits.data.exclusive_groups import exclusive_groups as exclusive_groups
     from hiddenbits.data.items.gather import DuplicateItemsWarning as DuplicateItemsWarning
     from hiddenbits.data.look import look_at_columns as look_at_columns
     from hiddenbits.data.masking import hide_cells as hide_cells
     from hiddenbits.data.subset import take_rows as take_rows
+    from hiddenbits.diagnostics.exclusive_groups import exclusive_groups as exclusive_groups
     from hiddenbits.engine import CheckpointError as CheckpointError
     from hiddenbits.engine import ClusterError as ClusterError
     from hiddenbits.engine import EnvironmentChangedWarning as EnvironmentChangedWarning

@@ -12,8 +12,8 @@ from hypothesis.extra.numpy import arrays
 
 from hiddenbits.data import AllOnes, Bits, Complement, Dense, Packed, Pattern
 from hiddenbits.data.bits import pattern_of
-from hiddenbits.data.cooccurrence import co_counts
 from hiddenbits.data.operands import product_with_totals
+from hiddenbits.maths.cooccurrence import co_counts
 
 
 def gram_of(bits):

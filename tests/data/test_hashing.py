@@ -59,4 +59,4 @@ def test_no_other_file_mixes_numbers():
     rules = re.compile(r"Philox|SeedSequence|>> np\.uint64|\* np\.uint64\(")
     found = {path.relative_to(root).as_posix() for path in root.rglob("*.py") if rules.search(path.read_text())}
     # The second moves the bits of words of 64 cells, to count them; the third has a column and a class in one number.
-    assert found == {"data/hashing.py", "data/cooccurrence_numba.py", "maths/trees_numba.py"}
+    assert found == {"data/hashing.py", "maths/cooccurrence_numba.py", "maths/trees_numba.py"}

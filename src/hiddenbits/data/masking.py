@@ -14,10 +14,10 @@ from scipy import sparse
 
 from hiddenbits.array_types import AnyArray
 from hiddenbits.data.bits import AllOnes, Bits, Complement, Dense, Packed, Pattern
-from hiddenbits.data.derived_source import DerivedSource
 from hiddenbits.data.hashing import keyed_rng
 from hiddenbits.data.layout import Layout
 from hiddenbits.data.reals import Reals, RealsSource
+from hiddenbits.data.subset import DerivedSource
 from hiddenbits.data.table import MemorySource, Table
 
 RUN_CELLS = 1 << 20  # cells that are drawn with one random stream

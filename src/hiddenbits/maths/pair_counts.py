@@ -15,7 +15,7 @@ import numpy as np
 
 from hiddenbits.array_types import Floats
 from hiddenbits.data import AllOnes, Arrays, Block, TableError
-from hiddenbits.data.cooccurrence import co_counts
+from hiddenbits.maths.cooccurrence import co_counts
 
 MOST_COLUMNS = 20_000  # a matrix of columns x columns takes 3.2 GB
 

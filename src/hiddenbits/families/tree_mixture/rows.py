@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from hiddenbits.array_types import Floats, Rows
 from hiddenbits.data import Bits, Block
-from hiddenbits.data.cooccurrence import co_counts
 from hiddenbits.data.kernels import kernels_pay
 from hiddenbits.families.tree_mixture.params import PAIR_NUMBERS, TreeParams, TreeStats
 from hiddenbits.maths.chow_liu import fast_kernels, n_pairs, pair_number
+from hiddenbits.maths.cooccurrence import co_counts
 from hiddenbits.maths.numerics import sigmoid, softmax_rows, softplus
 from hiddenbits.maths.pair_counts import PairCounts
 

@@ -150,4 +150,4 @@ def _packed(bits: Bits) -> Bytes:
     return packed
 
 
-_kernel = compiled_twin("hiddenbits.data.cooccurrence_numba")
+_kernel = compiled_twin("hiddenbits.maths.cooccurrence_numba")

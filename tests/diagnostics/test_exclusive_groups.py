@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hiddenbits.data.exclusive_groups import exclusive_groups
+from hiddenbits.diagnostics.exclusive_groups import exclusive_groups
 
 pytestmark = pytest.mark.core
 

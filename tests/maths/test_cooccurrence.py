@@ -7,8 +7,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from hiddenbits.data import Dense, Packed, cooccurrence
-from hiddenbits.data.cooccurrence import co_counts, column_sums
+from hiddenbits.data import Dense, Packed
+from hiddenbits.maths import cooccurrence
+from hiddenbits.maths.cooccurrence import co_counts, column_sums
 from tests.data.test_bits import STORAGES, build
 
 pytestmark = pytest.mark.core
