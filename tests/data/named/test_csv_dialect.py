@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from hiddenbits import FoundDialectWarning, TableError, open_table
+from hiddenbits.data.named.csv.dialect import Dialect, find_dialect
 
 pytestmark = pytest.mark.core
 NAMES = ("Größe", "b", "c")
@@ -72,6 +73,46 @@ def test_what_is_set_is_not_looked_for(tmp_path):
     ]:
         with pytest.raises(TableError, match=message):
             open_table(path, **options)
+
+
+@pytest.mark.parametrize("n_rows", [2, 30])
+@pytest.mark.parametrize("n_words", [0, 1, 4])
+@pytest.mark.parametrize("above", [(), ("names",), ("Messung 2026, Bern", "names")])
+def test_decimal_commas_are_not_taken_for_delimiters(above, n_words, n_rows):
+    """Each row may have as many decimal commas as semicolons, or more: words, and lines above, tell them apart."""
+    rng = np.random.default_rng(n_rows)
+    rows = [["ja", "nein", "Bern", "Rom"][:n_words] + [f"{k},5" for k in rng.integers(0, 99, 2)] for _ in range(n_rows)]
+    names = ";".join(f"q{j}" for j in range(n_words + 2))
+    lines = [names if line == "names" else line for line in above] + [";".join(row) for row in rows]
+    found, _ = find_dialect("\n".join(lines).encode(), Dialect(), ".csv")
+    assert (found.delimiter, found.decimal) == (";", ",")
+
+
+QUALTRICS = """\
+StartDate,Q1,Q2,Q3
+Start Date,"Do you smoke?
+(one answer)","Which drinks, if any?",How often?
+"{""ImportId"":""startDate"",""timeZone"":""America/Denver""}","{""ImportId"":""QID1""}","{""ImportId"":""QID2""}",\
+"{""ImportId"":""QID3""}"
+"""
+
+
+@pytest.mark.parametrize("options", [{}, {"header": True}])
+def test_lines_below_the_names_of_qualtrics_are_left_out(tmp_path, options):
+    path = tmp_path / "x.csv"
+    rows = "".join(f"2026-01-0{k},{'yes' if k % 3 else 'no'},{k % 2},{k}\n" for k in range(1, 9))
+    path.write_text(QUALTRICS + rows)
+    with pytest.warns(FoundDialectWarning, match="as Qualtrics writes tables: below the names, the texts of the quest"):
+        table = open_table(path, drop=["StartDate", "Q3"], code={"Q1": {"yes": 1}}, **options)
+    assert table.names == ("Q1", "Q2")
+    np.testing.assert_array_equal(table.to_float(), [[k % 3 > 0, k % 2] for k in range(1, 9)])
+    path.write_text(QUALTRICS + rows + "2026-01-09,yes\n")
+    with pytest.warns(FoundDialectWarning), pytest.raises(TableError, match="line 13: 2 cells"):
+        open_table(path)
+    lines = QUALTRICS.splitlines(keepends=True)
+    path.write_text(lines[0] + "".join(lines[3:]) + rows)  # without the texts
+    with pytest.warns(FoundDialectWarning, match="below the names, the line of ImportIds"):
+        assert open_table(path, columns=["Q2"]).shape == (8, 1)
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])

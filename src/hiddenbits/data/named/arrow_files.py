@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from hiddenbits.data.cell_checks import MAX_BYTES, MAX_COLUMNS, check_distinct
 from hiddenbits.data.errors import TableError
 from hiddenbits.data.file_request import FileRequest, check_shape, naming, reading
 from hiddenbits.data.items.arrow import open_lists, open_pairs
-from hiddenbits.data.locations.places import Place, for_library, open_file
+from hiddenbits.data.locations.places import Place, open_file
 from hiddenbits.data.named.frames import open_frame
 from hiddenbits.data.named.parquet.files import is_list, pyarrow
 from hiddenbits.data.table import Table
@@ -43,27 +44,19 @@ def open_jsonl(
         The most that the text may come to, unpacked, and the table in memory.
     """
     table = _read(request, _decode_json, max_bytes)
+    pairs: dict[str, Any] = {"row": row, "item": item, "value": value}
     listed = table.num_columns == 1 and is_list(table.schema.field(0).type)
-    if row is item is value is column is items is None and not listed:
+    if any(name is not None for name in pairs.values()):
+        limits: dict[str, Any] = {"items": items, "max_columns": max_columns, "max_bytes": max_bytes}
+        return open_pairs(request, table.column_names, partial(_batches, request, table), **pairs, **limits)
+    if not listed and column is items is None:
         return _open(request, table)
-    if row is item is value is None:
-        if request.choices:
-            raise TableError("Lists of items have no columns of their own. Remove what was said about columns.")
-        column = column or table.column_names[0]
-        if column not in table.column_names:
-            raise TableError(f"{request.files[0]}: there is no column {column!r}.")
-        return open_lists(request, _batches(request, table, [column]), column, items, max_columns, max_bytes)
-    return open_pairs(
-        request,
-        table.column_names,
-        lambda names: _batches(request, table, names),
-        row=row,
-        item=item,
-        value=value,
-        items=items,
-        max_columns=max_columns,
-        max_bytes=max_bytes,
-    )
+    if request.choices:
+        raise TableError("Lists of items have no columns of their own. Remove what was said about columns.")
+    column = column or table.column_names[0]
+    if column not in table.column_names:
+        raise TableError(f"{request.files[0]}: there is no column {column!r}.")
+    return open_lists(request, _batches(request, table, [column]), column, items, max_columns, max_bytes)
 
 
 def _batches(request: FileRequest, table: Any, names: list[str]) -> Iterator[tuple[str, int, Any]]:
@@ -74,11 +67,7 @@ def _batches(request: FileRequest, table: Any, names: list[str]) -> Iterator[tup
         row += batch.num_rows
 
 
-def open_feather(
-    request: FileRequest,
-    *,
-    max_bytes: int = MAX_BYTES,
-) -> Table:
+def open_feather(request: FileRequest, *, max_bytes: int = MAX_BYTES) -> Table:
     """Open ``.feather``, ``.arrow`` or ``.ipc`` files: Arrow's own files (Feather's version 2) and streams.
 
     Parameters
@@ -132,16 +121,10 @@ def _decode_json(pa: Any, path: Place, max_bytes: int) -> Any:
 
 
 def _decode_feather(pa: Any, path: Place, max_bytes: int) -> Any:
-    from pyarrow.feather import read_table
-
     with open_file(path) as file:
-        start = file.read(6)
+        is_file = file.read(6) == b"ARROW1"
         if file.seek(0, 2) > max_bytes:
             raise too_large(path, max_bytes)
-    if start[:4] == b"FEA1":
-        raise TableError("this is version 1 of Feather, which pyarrow gives up. Write the table again, as version 2.")
-    with for_library(path) as source:
-        if start == b"ARROW1":
-            return read_table(source, memory_map=False, use_threads=False)
-        with pa.OSFile(str(source)) if not hasattr(source, "read") else pa.PythonFile(source) as file:
-            return pa.ipc.open_stream(file).read_all()
+        file.seek(0)
+        source = pa.PythonFile(file, mode="r")
+        return (pa.ipc.open_file(source) if is_file else pa.ipc.open_stream(source)).read_all()

@@ -29,8 +29,18 @@ def is_records(X: Any) -> bool:
 
 
 def open_dict(X: Any, request: Request) -> Table:
-    """Open a dict of columns (lists, arrays, series), or a list of dicts."""
-    return open_cells([_cells(*pair) for pair in columns_of(X).items()], request)
+    """Open a dict of columns (lists, arrays, series), or a list of dicts, of which some may lack keys."""
+    if not isinstance(X, Mapping):
+        keys = dict.fromkeys(key for row in X for key in row)
+        X = {key: [row.get(key) for row in X] for key in keys}
+    first, *others = cells = [_cells(str(name), column) for name, column in X.items()]
+    for column in others:
+        if len(column.rows) != len(first.rows):
+            raise TableError(
+                f"Column {column.name!r} has {len(column.rows)} cells, but {first.name!r} has {len(first.rows)}. Give "
+                "all columns the same."
+            )
+    return open_cells(cells, request)
 
 
 def _cells(name: str, column: Any) -> ColumnCells:
@@ -38,25 +48,6 @@ def _cells(name: str, column: Any) -> ColumnCells:
     if isinstance(series, nw.Series):
         return cells_of_series(name, series)
     return cells_of_objects(name, column.tolist() if isinstance(column, np.ndarray) else list(column))
-
-
-def columns_of(X: Any) -> dict[str, Any]:
-    """Return a dict of columns, or a list of records, as columns of equal length; what a record lacks is a blank."""
-    if not isinstance(X, Mapping):
-        keys = dict.fromkeys(key for row in X for key in row)
-        X = {key: [row.get(key) for row in X] for key in keys}
-    names = [str(name) for name in X]
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise TableError(f"Two columns are called {twice!r}. Give each column a unique name.")
-    lengths = {name: len(column) for name, column in zip(names, X.values(), strict=True)}
-    first = next(iter(lengths), "")
-    for name, length in lengths.items():
-        if length != lengths[first]:
-            raise TableError(
-                f"Column {name!r} has {length} cells, but {first!r} has {lengths[first]}. Give all columns the same."
-            )
-    return dict(zip(names, X.values(), strict=True))
 
 
 def _is_column(column: Any) -> bool:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import datetime
 import re
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from functools import reduce
-from typing import IO, Any
+from dataclasses import replace
+from functools import cache, reduce
+from itertools import compress
+from typing import Any
 from warnings import warn
 
 from hiddenbits.data.cell_checks import MAX_BYTES, MAX_COLUMNS
@@ -24,8 +24,7 @@ from hiddenbits.data.text_files import too_large
 from hiddenbits.quoting import printable, told
 
 CELL_BYTES = 100  # what a cell takes in memory while it is read, roughly
-
-REFERENCE = re.compile(rb"""\sr=["']([A-Z]{1,3})([0-9]{1,7})["']""")  # such as r="B12"
+CORNER = re.compile(rb"""<dimension\s+ref=["'][^"':]*:([A-Z]{1,3})([0-9]{1,7})["']""")  # the last cell of a sheet
 
 
 def open_sheets(
@@ -56,71 +55,21 @@ def open_sheets(
     max_bytes : int, default=4 GiB
         The most that the file may come to, unpacked, and its cells in memory.
     """
-    if sheet is not None and (isinstance(sheet, bool) or not isinstance(sheet, (str, int))):
-        raise TableError(f"sheet={sheet!r}: give the name of a sheet, or its number, from 0.")
+
+    @cache  # split= reads the rows twice
+    def cells(path: Place) -> tuple[list[list[str]], int]:
+        return _cells(path, sheet, max_bytes)
+
+    def rows_of(path: Place) -> SheetRows:
+        rows, first = cells(path)
+        return SheetRows(rows[skip_top:], first + skip_top)
+
     ends = Ends(skip_top, skip_end)
-    rows_of: RowsOf = _Books(sheet, max_bytes, skip_top).open
+    opened: RowsOf = rows_of
     if split is not None:
-        rows_of, header = split_rows(request, rows_of, split, header, max_columns), True
+        opened, header = split_rows(request, rows_of, split, header, max_columns), True
     request = replace(request, offers=("skip_top", "skip_end", "split"))
-    return open_rows(request, rows_of, header=header, ends=ends, tell=tell)
-
-
-@dataclass
-class _Books:
-    """Which sheet is asked for, and what was said."""
-
-    sheet: str | int | None
-    max_bytes: int
-    skip_top: int = 0
-    _rows: dict[Place, tuple[list[list[str]], int]] = field(default_factory=dict)
-
-    def open(self, path: Place) -> SheetRows:
-        """Return the rows of a file; they are decoded once."""
-        if path not in self._rows:
-            self._rows[path] = self._read(path)
-        rows, first = self._rows[path]
-        return SheetRows(rows[self.skip_top :], first + self.skip_top)
-
-    def _read(self, path: Place) -> tuple[list[list[str]], int]:
-        calamine = _calamine()
-        with for_library(path) as source:
-            _check_size(path, source, self.max_bytes)
-            try:
-                with calamine.CalamineWorkbook.from_object(source) as book:
-                    return self._chosen(path, book)
-            except calamine.PasswordError as error:
-                raise TableError("the file is protected by a password. Save it without one.") from error
-            except calamine.CalamineError as error:
-                raise TableError(
-                    f"the file is damaged, or no spreadsheet ({told(error)}). Save it again, or name its format with "
-                    "format=."
-                ) from error
-
-    def _chosen(self, path: Place, book: Any) -> tuple[list[list[str]], int]:
-        """Return the rows of the sheet that was asked for, or of the first one that has any, and where they start."""
-        names = list(book.sheet_names)
-        listed = ", ".join(map(repr, names[:10])) + (", ..." if len(names) > 10 else "")
-        if self.sheet is None:
-            filled = [name for name in names if _area(book, name)]
-            if not filled:
-                raise TableError("the file is empty. A table needs at least one row.")
-            name = filled[0]
-            if len(filled) > 1:
-                warn(
-                    f"{printable(path)}: read from sheet {name!r}, the first of {listed}. If that is wrong, set "
-                    "sheet=.",
-                    FoundDialectWarning,
-                    stacklevel=2,
-                )
-        elif self.sheet in names or (isinstance(self.sheet, int) and 0 <= self.sheet < len(names)):
-            name = names[self.sheet] if isinstance(self.sheet, int) else self.sheet
-        else:
-            raise TableError(f"there is no sheet {self.sheet!r}. The sheets are {listed}.")
-        if _area(book, name) * CELL_BYTES > self.max_bytes:
-            raise too_large(path, self.max_bytes)
-        sheet = book.get_sheet_by_name(name)
-        return _trimmed([[_text(cell) for cell in row] for row in sheet.iter_rows()])
+    return open_rows(request, opened, header=header, ends=ends, tell=tell)
 
 
 class SheetRows(Iterator[list[str]]):
@@ -140,6 +89,53 @@ class SheetRows(Iterator[list[str]]):
         """Nothing is open."""
 
 
+def _cells(path: Place, sheet: str | int | None, max_bytes: int) -> tuple[list[list[str]], int]:
+    """Return the rows of a file without empty ones at both ends, and how many were above them."""
+    calamine = _calamine()
+    with for_library(path) as source:
+        _check_size(path, source, max_bytes)
+        try:
+            with calamine.CalamineWorkbook.from_object(source) as book:
+                found = book.get_sheet_by_name(_chosen(path, book, sheet))
+                if found.height * found.width * CELL_BYTES > max_bytes:
+                    raise too_large(path, max_bytes)
+                rows = [[_text(cell) for cell in row] for row in found.iter_rows()]
+        except calamine.PasswordError as error:
+            raise TableError("the file is protected by a password. Save it without one.") from error
+        except calamine.CalamineError as error:
+            raise TableError(
+                f"the file is damaged, or no spreadsheet ({told(error)}). Save it again, or name its format with "
+                "format=."
+            ) from error
+    filled = [at for at, row in enumerate(rows) if any(map(str.strip, row))] or [0]
+    rows = rows[filled[0] : filled[-1] + 1]
+    keep = [any(map(str.strip, column)) for column in zip(*rows, strict=True)]
+    return rows if all(keep) else [list(compress(row, keep)) for row in rows], filled[0]
+
+
+def _chosen(path: Place, book: Any, sheet: str | int | None) -> str:
+    """Return the name of the sheet that was asked for, or of the first one that has cells."""
+    names: list[str] = list(book.sheet_names)
+    listed = ", ".join(map(repr, names[:10])) + (", ..." if len(names) > 10 else "")
+    if sheet is None:
+        filled = [name for name in names if book.get_sheet_by_name(name).height]
+        if not filled:
+            raise TableError("the file is empty. A table needs at least one row.")
+        if len(filled) > 1:
+            warn(
+                f"{printable(path)}: read from sheet {filled[0]!r}, the first of {listed}. If that is wrong, set "
+                "sheet=.",
+                FoundDialectWarning,
+                stacklevel=2,
+            )
+        return filled[0]
+    if isinstance(sheet, int) and 0 <= sheet < len(names):
+        return names[sheet]
+    if sheet not in names:
+        raise TableError(f"there is no sheet {sheet!r}. The sheets are {listed}.")
+    return str(sheet)
+
+
 def _calamine() -> Any:
     try:
         import python_calamine
@@ -154,58 +150,23 @@ def _check_size(path: Place, source: Any, max_bytes: int) -> None:
     One cell far out is enough: calamine lays out all cells before it, and ends the process where memory does.
     """
     with suppress(zipfile.BadZipFile), zipfile.ZipFile(source) as packed:  # .xls is none
-        entries = packed.infolist()
-        if sum(entry.file_size for entry in entries) > max_bytes:
+        n_bytes = sum(entry.file_size for entry in packed.infolist())
+        for entry in packed.infolist():
+            if n_bytes <= max_bytes and re.match(r"/?xl/worksheets/[^/]*\.xml$", entry.filename, re.IGNORECASE):
+                with packed.open(entry) as file:
+                    corner = CORNER.search(file.read(1 << 12))
+                columns = reduce(lambda number, letter: 26 * number + letter - 64, corner[1], 0) if corner else 0
+                n_bytes = max(n_bytes, columns * int(corner[2]) * CELL_BYTES if corner else 0)
+        if n_bytes > max_bytes:
             raise too_large(path, max_bytes)
-        for entry in entries:
-            if re.fullmatch(r"/?xl/worksheets/[^/]*\.xml", entry.filename, re.IGNORECASE):
-                with packed.open(entry) as sheet:
-                    rows, columns = _corner(sheet)
-                if rows * columns * CELL_BYTES > max_bytes:
-                    raise too_large(path, max_bytes)
     if hasattr(source, "seek"):
         source.seek(0)
 
 
-def _corner(sheet: IO[bytes]) -> tuple[int, int]:
-    """Return the largest row and column that cells of an Excel sheet name."""
-    rows, columns, rest = 0, 0, b""
-    while piece := sheet.read(1 << 20):
-        text = rest + piece
-        for column, row in set(REFERENCE.findall(text)):
-            rows = max(rows, int(row))
-            columns = max(columns, reduce(lambda number, letter: 26 * number + letter - 64, column, 0))
-        rest = text[-40:]  # a reference may be cut
-    return rows, columns
-
-
-def _area(book: Any, name: str) -> int:
-    """Return the number of cells of the smallest rectangle that holds all cells of a sheet."""
-    sheet = book.get_sheet_by_name(name)
-    return int(sheet.height) * int(sheet.width)
-
-
 def _text(cell: Any) -> str:
     """Return a cell as it would stand in a CSV file; spreadsheets hold whole numbers as 1.0."""
-    if isinstance(cell, str):
-        return cell
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
     if isinstance(cell, bool):
-        return "true" if cell else "false"
-    if isinstance(cell, float):
-        return str(int(cell)) if cell.is_integer() else repr(cell)
-    if isinstance(cell, datetime.timedelta):
-        return repr(cell.total_seconds())
-    if isinstance(cell, (datetime.date, datetime.time)):
-        return cell.isoformat()
-    return "" if cell is None else str(cell)
-
-
-def _trimmed(rows: list[list[str]]) -> tuple[list[list[str]], int]:
-    """Return rows without columns that are all empty and such rows at both ends; and how many were before them."""
-    filled = [i for i, row in enumerate(rows) if any(cell.strip() for cell in row)]
-    first, last = (filled[0], filled[-1]) if filled else (0, -1)
-    rows = rows[first : last + 1]
-    width = max(map(len, rows), default=0)
-    rows = [row + [""] * (width - len(row)) for row in rows]
-    keep = [j for j in range(width) if any(row[j].strip() for row in rows)]
-    return rows if len(keep) == width else [[row[j] for j in keep] for row in rows], first
+        return str(cell).lower()
+    return str(cell.isoformat() if hasattr(cell, "isoformat") else cell)

@@ -10,7 +10,7 @@ import csv
 import re
 import warnings
 from collections import Counter
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 from hiddenbits.data.errors import FoundDialectWarning, TableError
@@ -20,6 +20,7 @@ from hiddenbits.quoting import printable
 DELIMITERS = (",", ";", "\t", "|")
 QUOTES = ('"', "'")
 DECIMALS = (".", ",")
+TABS = (".tsv", ".tab")  # files whose usual delimiter is a tab
 SAMPLE_LINES = 200
 TITLE_LINES = 10  # at most
 ENOUGH = 0.9  # the share of lines that a delimiter must cut into as many cells as the first
@@ -77,39 +78,26 @@ def find_dialect(head: bytes, asked: Dialect, suffix: str, skip_top: int = 0) ->
     said = first[1] if first is not None and first[1] not in "\"'\r\n" else None
     lines = lines[skip_top + (1 if said else 0) :][:SAMPLE_LINES]
     quote = asked.quote or _found_quote(lines)
-    delimiter = asked.delimiter or said or _found_delimiter(lines, quote, "\t" if suffix in (".tsv", ".tab") else ",")
+    delimiter = asked.delimiter or said or _found_delimiter(lines, quote, "\t" if suffix in TABS else ",")
     decimal = asked.decimal or ("." if delimiter == "," else _found_decimal(_rows(lines, delimiter, quote)))
     return Dialect(encoding, delimiter, quote, decimal), said is not None
 
 
 def warn_of_dialect(path: Any, found: Dialect, asked: Dialect, suffix: str) -> None:
     """Say what was found, where it is not what everybody expects and was not asked for."""
-    usual = {
-        "encoding": ("utf-8", "utf-8-sig"),
-        "delimiter": ("\t",) if suffix in (".tsv", ".tab") else (",",),
-        "quote": ('"',),
-        "decimal": (".",),
+    usual = "\t" if suffix in TABS else ","
+    encoding, delimiter = str(found.encoding), str(found.delimiter)
+    about = {
+        "encoding": not encoding.startswith("utf-8") and f"the encoding {encoding}",
+        "delimiter": delimiter != usual and f"{NAMES.get(delimiter, repr(delimiter))} between cells",
+        "quote": found.quote != '"' and f"{found.quote!r} around cells",
+        "decimal": found.decimal != "." and f"{found.decimal!r} as the decimal sign",
     }
-    odd = {
-        field.name: getattr(found, field.name)
-        for field in fields(found)
-        if getattr(asked, field.name) is None and getattr(found, field.name) not in usual[field.name]
-    }
+    odd = {option: words for option, words in about.items() if words and getattr(asked, option) is None}
     if odd:
-        words = {
-            "encoding": "the encoding {}",
-            "delimiter": "{} between cells",
-            "quote": "{} around cells",
-            "decimal": "{} as the decimal sign",
-        }
-        listed = [
-            words[name].format(value if name == "encoding" else NAMES.get(value, repr(value)))
-            for name, value in odd.items()
-        ]
-        options = ", ".join(f"{name}=" for name in odd)
         warnings.warn(
-            f"{printable(path)}: read with {' and '.join(listed)}, as its first lines suggest. If that is wrong, set "
-            f"{options}.",
+            f"{printable(path)}: read with {' and '.join(odd.values())}, as its first lines suggest. If that is wrong, "
+            f"set {', '.join(f'{option}=' for option in odd)}.",
             FoundDialectWarning,
             stacklevel=2,
         )
@@ -134,21 +122,24 @@ def _found_quote(lines: list[str]) -> str:
 def _found_delimiter(lines: list[str], quote: str, usual: str) -> str:
     """Return what cuts (nearly) all lines into as many cells, at least two; but for a few lines at the top.
 
-    Where several do, numbers decide: ``0,5;1`` is two numbers if cut at the semicolon.
+    Where several do, the one with fewer lines above, as names have no decimal commas; and then the one that leaves
+    fewer of the others within cells that are no numbers: ``ja;0,5;1`` is three cells if cut at the semicolon.
     """
-    best, chosen = (ENOUGH, -1.0), usual
+    best, chosen = (0.0, 0, 0.0), usual
     for delimiter in sorted(DELIMITERS, key=lambda one: one != usual):
         rows = [row for row in _rows(lines, delimiter, quote) if row]
         width = Counter(map(len, rows)).most_common(1)[0][0] if rows else 0
         if width < 2:
             continue
         top = next(at for at, row in enumerate(rows) if len(row) == width)  # below a title, if there is one
-        rows = rows[top if top <= TITLE_LINES else 0 :]
+        top = top if top <= TITLE_LINES else 0
+        rows = rows[top:]
         same = sum(len(row) == width for row in rows) / len(rows)
+        others = set(DELIMITERS) - {delimiter}
         cells = [cell for row in rows for cell in row]
-        numbers = sum(PLAIN_NUMBER.fullmatch(cell) is not None for cell in cells) / len(cells)
-        if (same, numbers) > best:
-            best, chosen = (same, numbers), delimiter
+        whole = sum(others.isdisjoint(cell) or PLAIN_NUMBER.fullmatch(cell) is not None for cell in cells) / len(cells)
+        if same >= ENOUGH and (same, -top, whole) > best:
+            best, chosen = (same, -top, whole), delimiter
     return chosen
 
 
