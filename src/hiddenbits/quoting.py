@@ -127,7 +127,7 @@ def told(error: object, *places: object, secrets: Iterable[str] = ()) -> str:
     ----------
     error : object
         The error, or its text.
-    *places : path or Remote
+    *places : path or RemoteFile
         Files that the message may name in full; a remote one knows its secrets.
     secrets : iterable of str
         Texts that must not be shown, in addition to what looks like a secret.
@@ -192,7 +192,7 @@ def discreet(*places: object) -> Iterator[None]:
 
     Parameters
     ----------
-    *places : path or Remote
+    *places : path or RemoteFile
         The files that are read; a remote one knows its secrets.
     """
     try:

@@ -20,20 +20,8 @@ from hiddenbits.quoting import discreet, printable, told
 
 # What the libraries below us raise on a damaged file. Not `Exception`: our own mistakes should stay visible.
 DAMAGE = (
-    OSError,
-    EOFError,
-    ValueError,
-    TypeError,
-    LookupError,
-    ArithmeticError,
-    MemoryError,
-    RuntimeError,
-    SyntaxError,
-    UserWarning,
-    struct.error,
-    tokenize.TokenError,
-    zlib.error,
-    zipfile.BadZipFile,
+    *(OSError, EOFError, ValueError, TypeError, LookupError, ArithmeticError, MemoryError, RuntimeError, SyntaxError),
+    *(UserWarning, struct.error, tokenize.TokenError, zlib.error, zipfile.BadZipFile),
 )
 
 
@@ -83,26 +71,23 @@ def reading(path: Place | str) -> Iterator[None]:
         except (TableError, ImportError):
             raise
         except Exception as error:
-            far = isinstance(path, RemoteFile)
-            message = trouble(error, str(path), path.secrets) if isinstance(path, RemoteFile) else None
-            message = message or _damage(path, error)
-            if message is None:
+            # not chained if remote: a secret may stand there in another form than the one that is known
+            remote = path if isinstance(path, RemoteFile) else None
+            cause = error if remote is None else None
+            if remote is not None and (lost := trouble(error, str(path), remote.secrets)):
+                raise TableError(lost).at(path) from cause
+            if isinstance(error, (FileNotFoundError, PermissionError)):
+                gone = isinstance(error, FileNotFoundError)
+                raise TableError(
+                    f"{'there is no such file' if gone else 'no permission to read the file'}. A table's files must "
+                    "stay where they are, on every worker too."
+                ) from error
+            if not isinstance(error, DAMAGE):
                 raise
-            # not chained if far: a secret may stand there in another form than the one that is known
-            raise TableError(message).at(path) from (None if far else error)
-
-
-def _damage(path: Place | str, error: Exception) -> str | None:
-    """Return what an error says about a file; None for those that are our own mistakes."""
-    if isinstance(error, (FileNotFoundError, PermissionError)):
-        gone = "there is no such file" if isinstance(error, FileNotFoundError) else "no permission to read the file"
-        return f"{gone}. A table's files must stay where they are, on every worker too."
-    if isinstance(error, DAMAGE):
-        return (
-            f"cannot be read ({type(error).__name__}: {told(error, path)}). The file is damaged or of another format; "
-            "write it again, or name its format with format=."
-        )
-    return None
+            raise TableError(
+                f"cannot be read ({type(error).__name__}: {told(error, path)}). The file is damaged or of another "
+                "format; write it again, or name its format with format=."
+            ).at(path) from cause
 
 
 def check_options(reader: Callable[..., Any], options: Iterable[str], name: str) -> None:

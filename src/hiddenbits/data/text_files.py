@@ -8,7 +8,7 @@ import io
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from hiddenbits.data.errors import TableError
 from hiddenbits.data.file_request import reading
@@ -39,13 +39,13 @@ class CappedReader(io.RawIOBase):
     def __init__(self, path: Place, max_bytes: int) -> None:
         self._path, self._max_bytes, self._seen = path, max_bytes, 0
         with reading(path):
-            self._packed = self._file = open_file(path)
+            self._packed = open_file(path)
             self._size = path.stat().st_size if isinstance(path, Path) else getattr(self._packed, "size", None)
         if self._size is not None and self._size > max_bytes:
+            self._packed.close()
             raise too_large(path, max_bytes)
         self._zipped = path.suffix.lower() == ".gz"
-        if self._zipped:
-            self._file = cast("io.BufferedReader", gzip.GzipFile(fileobj=self._packed))
+        self._file = gzip.GzipFile(fileobj=self._packed) if self._zipped else self._packed
 
     @property
     def share(self) -> float | None:
@@ -94,17 +94,10 @@ def open_text(path: Place, max_bytes: int) -> io.BufferedReader:
 
 def line_chunks(path: Place, max_bytes: int) -> Iterator[bytes]:
     """Yield the file as chunks of whole lines of about `CHUNK_BYTES`, each ending in a newline."""
-    pending: list[bytes] = []
     with open_text(path, max_bytes) as file:
         while piece := file.read(CHUNK_BYTES):
-            cut = piece.rfind(b"\n") + 1
-            if cut:
-                yield b"".join([*pending, piece[:cut]])
-                pending = []
-            if piece[cut:]:
-                pending.append(piece[cut:])
-    if pending:
-        yield b"".join(pending) + b"\n"  # the last line may lack its newline
+            lines = piece + file.readline()
+            yield lines if lines.endswith(b"\n") else lines + b"\n"  # the last line may lack its newline
 
 
 def read_lines(path: Place, max_bytes: int) -> tuple[str, ...]:

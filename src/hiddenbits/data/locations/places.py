@@ -96,7 +96,9 @@ class RemoteFile:
             if self._is_copied:
                 with ONE_COPY:
                     file = self.fs.open(self.path, "rb")
-                copied = file.seek(0, io.SEEK_END)
+                if mark[0] not in (None, file.seek(0, io.SEEK_END)):  # its making broke off
+                    file.close()
+                    raise self._cut_short
                 file.seek(0)
             elif self.fs.async_impl:
                 pieces = {"cache_type": "readahead", "block_size": ahead}
@@ -109,9 +111,6 @@ class RemoteFile:
             file = io.BytesIO(file.getvalue())
         if hasattr(file, "cache"):
             file.cache.fetcher = partial(self._fetch, file.cache.fetcher)
-        elif self._is_copied and mark[0] not in (None, copied):
-            file.close()
-            raise self._cut_short
         return cast("io.BufferedReader", file)
 
     def _web_options(self, info: Mapping[str, Any]) -> dict[str, Any]:
