@@ -164,6 +164,10 @@ def _are_transactions(X: Any, _: Request) -> bool:
     return may_be and bool(_load("items.transactions:is_transactions")(X))
 
 
+def _is_dask(X: Any, _: Request) -> bool:
+    return is_a(X, "dask.base.DaskMethodsMixin")
+
+
 def _is_frame(X: Any, _: Request) -> bool:
     return not isinstance(X, (np.ndarray, list, tuple)) and is_frame(X)
 
@@ -195,9 +199,7 @@ OPENERS = (
     Opener("a Delta table", _is_delta, "named.lakes:open_delta", FILES),
     Opener(f"the path of a file, or a list of them ({SUFFIXES})", _are_paths, "openers:_open_files", ANY),
     # before frames: a dask DataFrame would pass for a lazy one, and be collected
-    Opener(
-        "a dask array or DataFrame", lambda X, _: is_a(X, "dask.base.DaskMethodsMixin"), "arrays.dask_tables:open_dask"
-    ),
+    Opener("a dask array or DataFrame", _is_dask, "arrays.dask:open_dask", ("columns",)),
     # before arrays in memory: what it holds may be any of these, or in a file
     Opener("an AnnData object", lambda X, _: is_a(X, "anndata.AnnData"), "openers:_open_anndata", ANY[1:]),
     Opener("a dict of columns", _are_columns, "named.object_columns:open_dict", ("columns",)),

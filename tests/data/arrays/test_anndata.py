@@ -143,7 +143,7 @@ def test_anndata_is_not_imported():
 
 def test_dask(tmp_path):
     da = pytest.importorskip("dask.array")
-    pytest.importorskip("hiddenbits.data.arrays.dask_tables", reason="Dask arrays are not read yet")
+    pytest.importorskip("hiddenbits.data.arrays.dask", reason="Dask arrays are not read yet")
     table = open_table(made(da.from_array(bits(), chunks=(13, 7))))
     assert_reads(table, bits())
     assert table.names == NAMES

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -79,6 +79,10 @@ class CodedSource:
                 for first in range(0, batch.n_rows, CHUNK_ROWS):
                     self._fill(coded, slice(first, min(first + CHUNK_ROWS, batch.n_rows)), filled)
         return filled.bits()
+
+    def only(self, start: int, stop: int) -> CodedSource:
+        """Return the source with what rows start to stop need and no more: less to send, where columns can be large."""
+        return replace(self, columns=self.columns.only(start, stop)) if hasattr(self.columns, "only") else self
 
     def _fill(self, coded: Sequence[tuple[Coded, slice]], some: slice, filled: RowsToFill) -> None:
         """Write some rows of a batch."""
