@@ -49,8 +49,6 @@ def open_dask(data: Any, request: Request) -> Table:
     >>> open_table(da.ones((1000, 3), chunks=(400, 3), dtype=bool)).shape
     (1000, 3)
     """
-    if request.packed:
-        raise TableError("packed=True is for arrays in memory and files. Unpack the chunks with map_blocks first.")
     homes = [kind.__module__ for kind in type(data).__mro__]
     is_array = any(home.startswith("dask.array") for home in homes)
     if not is_array and not (any(home.startswith("dask.dataframe") for home in homes) and data.ndim == 2):
