@@ -2,12 +2,10 @@
 
 import json
 
-import numpy as np
 import pytest
 from benchmarks.bare.classes import mixture
 from benchmarks.bare.jobs import jobs
-from benchmarks.bare.tables import dense_bits, sparse_bits
-from benchmarks.bare.turns import Job, Turns, side_by_side
+from benchmarks.bare.tables import dense_bits
 
 from benchmarks import guard
 from hiddenbits.families.nodes.classes import Classes
@@ -70,24 +68,6 @@ def test_a_path_without_a_kept_ratio_is_named(tmp_path, monkeypatch, capsys):
 def test_every_path_has_a_kept_ratio():
     assert set(json.loads(guard.KEPT.read_text())) == set(guard.PATHS)
     assert len(guard.PATHS) >= 10
-
-
-def test_turns_are_paired():
-    turns = Turns([2.0, 9.0, 2.0], [1.0, 3.0, 4.0])
-    assert turns.ratio == 2.0
-    assert turns.least == 2.0
-    calls = []
-    job = Job("", "", "", "", "", "", lambda: calls.append("ours"), lambda: calls.append("bare"))
-    assert len(side_by_side(job, 3, 5, 0.0).ours) == 3
-    assert calls[0] == "ours"
-    assert calls[-1] == "bare"
-
-
-def test_tables_have_the_ones_they_should():
-    assert abs(dense_bits(2_000, 64, 0.2).mean() - 0.2) < 0.03
-    X = sparse_bits(2_000, 500, 0.01)
-    assert X.has_sorted_indices
-    assert 0.008 < X.nnz / np.prod(X.shape) <= 0.01
 
 
 def test_jobs_of_every_model_run():

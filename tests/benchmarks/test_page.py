@@ -5,7 +5,6 @@ import re
 from pathlib import Path
 
 import pytest
-from benchmarks.page import Peer, chart, place
 
 from benchmarks import page
 
@@ -42,13 +41,3 @@ def test_every_loss_of_the_default_is_named():
     assert len(lost) >= 4
     for program, rows in lost:
         assert f"{program} on {rows} rows" in text
-
-
-def test_the_chart_marks_what_is_slower_or_worse_in_red():
-    equal = chart([Peer("quick", 10, 20.0, 2.0, as_good=True)])
-    assert "quick, 10 rows" in equal
-    assert equal.count("#c0392b") == 1  # the legend alone
-    for peer in (Peer("slow", 10, 20.0, 0.5, as_good=True), Peer("worse", 10, 20.0, 2.0, as_good=False)):
-        assert chart([peer]).count("#c0392b") > 1
-    assert place(1.0) < place(10.0)
-    assert place(10.0) - place(1.0) == pytest.approx(place(100.0) - place(10.0), abs=0.11)  # a tenth is drawn

@@ -50,12 +50,6 @@ def test_memory_is_measured_and_limited():
     assert watched.run(python(hold.format(30)), 60.0, 150.0).failure == "more than 0.15 GB of memory"
 
 
-def test_the_reason_of_a_failure_is_its_own_last_error():
-    text = "import sys; print('Warning: nothing', file=sys.stderr)\nraise ValueError('no such thing')"
-    assert watched.run(python(text), 60.0, 1000.0).failure == "ValueError: no such thing"
-    assert watched.run(python("import os; os._exit(3)"), 60.0, 1000.0).failure == "exit status 3"
-
-
 @pytest.mark.parametrize("seed", range(2))
 def test_the_mixture_judge_is_the_definition(seed):
     rng = np.random.default_rng(seed)
@@ -127,9 +121,3 @@ def test_where_a_peer_is_faster_the_default_has_half_of_its_time(monkeypatch):
     assert [p["way"] for p in points if p["program"] == "hiddenbits"] == [*job.ways, "default, max_time=1.5"]
     limited = list(command.programs(job, set(), 5, points))[-1][0]
     assert json.loads(limited.options["way"]) == {"max_time": 1.5}
-
-
-def test_names_that_nobody_has_are_refused():
-    with pytest.raises(SystemExit, match="there is no such job or peer"):
-        command.wanted("nobody")
-    assert [(job.name, names) for job, names in command.wanted("rbms")] == [("machine", {"rbms"})]

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_digits
 
 pytestmark = pytest.mark.core
 PAPER = "freund_haussler_1994"
@@ -24,16 +23,6 @@ def test_components_guess_a_bit_by_its_conditional_mean(module_of):
     np.testing.assert_allclose(np.linalg.eigvalsh(C)[-2:], values[-2:], atol=1e-10)
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
-def test_other_digits_are_five_hundred_and_five_hundred_different_rows(module_of, seed):
-    rows = module_of(PAPER, "data").small_digits(seed)
-    assert rows.train.shape == rows.test.shape == (500, 64)
-    grey, label = load_digits(return_X_y=True)
-    order = np.random.default_rng(seed).permutation(len(grey))
-    np.testing.assert_array_equal(rows.train, grey[order[:500]] > 7)
-    np.testing.assert_array_equal(rows.test_label, label[order[500:1000]])
-
-
 def test_a_machine_that_is_told_has_these_probabilities(module_of):
     """Equation 2.4 over all rows of 4 bits, three units."""
     data, rng = module_of(PAPER, "data"), np.random.default_rng(0)
@@ -41,14 +30,3 @@ def test_a_machine_that_is_told_has_these_probabilities(module_of):
     X = (np.arange(16)[:, None] >> np.arange(4) & 1).astype(np.uint8)
     p = np.prod(1.0 + np.exp((2.0 * X - 1.0) @ W.T + th), axis=1)
     np.testing.assert_allclose(data.told(W, th).score_samples(X), np.log(p / p.sum()), atol=1e-10)
-
-
-def test_the_best_program_is_one_of_the_paper_s(module_of):
-    claims = module_of(PAPER, "claims")
-
-    def cells(loss):
-        return [{"test": {"log-loss": loss}}]
-
-    table = {claims.TRUTH: cells(0.1), claims.GREEDY: cells(0.2), claims.BOTH: cells(0.4), claims.GRADIENT: cells(0.3)}
-    said = f"on A: {claims.GRADIENT}, 0.3000 (next: {claims.BOTH}, 0.4000)"
-    assert claims.best({"synthetic": {"A": table}}) == said

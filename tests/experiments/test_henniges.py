@@ -46,22 +46,6 @@ def test_bars_are_recovered_in_any_order(seed):
     assert bars_data.recovered(far, fields)
 
 
-def test_the_brightest_pixels_are_clamped_to_the_largest_of_the_others():
-    image = np.random.default_rng(0).permutation(300).reshape(15, 20).astype(float)  # no two pixels are equal
-    np.testing.assert_array_equal(patches.clamped(image), np.minimum(image, 293.0))  # 2% of 300 are 6
-
-
-@pytest.mark.parametrize("width", [1.0, 2.0])
-def test_an_impulse_becomes_the_difference_of_two_gaussians(width):
-    image, expected = np.zeros((61, 75)), np.zeros((61, 75))
-    image[30, 37] = 2.0
-    for sigma, sign in ((width, 2.0), (3.0 * width, -2.0)):
-        d = np.arange(-int(4 * sigma + 0.5), int(4 * sigma + 0.5) + 1)
-        weights, r = np.exp(-(d**2) / (2 * sigma**2)), len(d) // 2
-        expected[30 - r : 31 + r, 37 - r : 38 + r] += sign * np.outer(weights, weights) / weights.sum() ** 2
-    np.testing.assert_allclose(patches.filtered(image, width), expected, atol=1e-15)
-
-
 @pytest.mark.parametrize("seed", range(3))
 def test_all_places_of_all_images_are_equally_likely(seed):
     """24 and 18 places: to draw an image first and then a place would give a chi-square far above 41."""

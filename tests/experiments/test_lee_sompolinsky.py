@@ -26,19 +26,6 @@ def test_cells_are_those_that_points_fall_into(seed, biases):
     assert found == there
 
 
-def test_cells_of_a_triangle_by_hand():
-    """x > 0, y > 0, x + y < 1: seven cells; the triangle is bounded and has three neighbours, those at corners two."""
-    W, h = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]]), np.array([0.0, 0.0, 1.0])
-    there = geometry.cells(W, h)
-    assert len(there) == 7
-    assert not (there == [-1, -1, -1]).all(axis=1).any()
-    bounded = [tuple(signs) for signs in there if geometry.is_bounded(W, signs)]
-    assert bounded == [(1, 1, 1)]
-    counts = dict(zip(map(tuple, there), geometry.neighbours(there), strict=True))
-    assert counts[1, 1, 1] == 3
-    assert [counts[corner] for corner in ((-1, -1, 1), (1, -1, -1), (-1, 1, -1))] == [2, 2, 2]
-
-
 def test_thresholded_pca_is_scikit_learns():
     X = np.random.default_rng(0).integers(0, 2, (80, 12)).astype(float)
     X[:, 1] = X[:, 0]
@@ -81,12 +68,6 @@ def test_arcsines_are_correlations_of_signs(module_of, seed):
     W = rng.standard_normal((6, 3)) * np.exp(rng.uniform(-2.0, 2.0, (6, 1)))
     signs = np.sign(rng.standard_normal((200_000, 3)) @ W.T)
     np.testing.assert_allclose(module_of(PAPER, "low_rank").arcsine(W @ W.T), signs.T @ signs / len(signs), atol=0.012)
-
-
-def test_entropy_from_angles_is_that_of_draws(module_of):
-    """40,000 draws: the entropy has a standard error below ln(32) / 200 = .017."""
-    found = module_of(PAPER, "low_rank").angles(16, 40_000)
-    assert found["entropy"] == pytest.approx(found["entropy_of_draws"], abs=0.02)
 
 
 def test_images_of_the_model_without_noise_are_possible(module_of):

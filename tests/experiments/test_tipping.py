@@ -31,28 +31,3 @@ def test_both_programs_rise_and_end_where_they_should():
     *_, (_, value) = islice(programs.variational(X, begin), 300)
     model = LogisticPCA(2, method=Variational(polish=False), ridge=0.001, tol=1e-10, random_state=0).fit(X)
     assert value == pytest.approx(model.bound_samples(X).mean(), abs=1e-5)
-
-
-def test_updates_of_xi_raise_the_bound_of_each_row():
-    X = simulate_prototypes(seed=3).X.astype(float)
-    rng = np.random.default_rng(1)
-    W, b = rng.standard_normal((16, 2)), rng.standard_normal(16)
-    xi, values = programs.of_the_prior(W, b, len(X)), []
-    for _ in range(10):
-        C, mu = programs.posteriors(X, W, b, xi)
-        xi = programs.tightened(C, mu, W, b)
-        values.append(programs.bounds(X, W, b, xi, C, mu))
-    assert np.diff(values, axis=0).min() > -1e-12
-    assert (values[-1] - values[0]).min() > 1e-4  # and they do gain
-
-
-def test_regressions_end_where_the_gradient_is_zero():
-    X = simulate_prototypes(seed=3).X.astype(float)
-    draws = np.random.default_rng(0).standard_normal((200, 2))
-    hat, joint = np.column_stack([draws, np.ones(200)]), np.column_stack(programs.start(X, 0))
-    R, value = programs.responsibilities(X, joint, hat)
-    assert value == pytest.approx(-programs.on_draws(X, programs.start(X, 0), draws), abs=1e-12)
-    made, steps = programs.regressed(X, R, joint, hat, joint)
-    gradient = (X.T @ R - R.sum(axis=0) / (1.0 + np.exp(-made @ hat.T))) @ hat - programs.RIDGE * (made - joint)
-    assert steps < programs.IRLS
-    assert np.abs(gradient).max() < 1e-4

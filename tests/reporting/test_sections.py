@@ -118,17 +118,3 @@ def test_differences_on_the_map_are_differences_of_shares(curved):
             upper, lower = (model.inverse_transform(z[end]).mean(axis=0) for end in ends)
             wanted = 100 * (upper - lower)
             np.testing.assert_allclose([lines[f"x{j}"][axis] for j in range(9)], wanted, atol=1.5)  # rounded to 1
-
-
-def test_no_difference_of_shares_is_printed_that_cannot_be():
-    from hiddenbits.reporting.text import points
-
-    assert [points(value) for value in (1.0, -1.0, 0.005, 1.0 + 1e-12)] == [
-        "+100 points",
-        "-100 points",
-        "+0 points",
-        "+100 points",
-    ]
-    for value in (2.29, -1.01):
-        with pytest.raises(ValueError, match="no difference of two shares"):
-            points(value)

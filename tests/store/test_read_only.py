@@ -4,10 +4,6 @@ Root may write whatever the permissions say, so the places are ones where nobody
 a folder that is mounted read-only; and one without the permission to write, for a process without root's rights.
 """
 
-import os
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -80,43 +76,3 @@ def test_below_a_file(act, tmp_path):
 @pytest.mark.parametrize("act", WRITERS)
 def test_in_proc(act):
     refused(act, Path("/proc/self"))
-
-
-READ_ONLY = """
-import subprocess, sys
-from pathlib import Path
-from tests.store.test_read_only import WRITERS, refused
-folder = Path(sys.argv[1])
-if sys.argv[2] == "mounted":
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "ro", "tmpfs", str(folder)], check=True)
-else:
-    folder.chmod(0o555)
-for act in WRITERS:
-    print(refused(act, folder))
-assert not list(folder.iterdir())
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("how", ["mounted", "by its permissions"])
-def test_a_folder_that_is_read_only(how, tmp_path):
-    pytest.importorskip("pyarrow")
-    pytest.importorskip("jinja2")
-    if how == "mounted":
-        before = ["unshare", "--mount"]
-        trial = [*before, "mount", "-t", "tmpfs", "-o", "ro", "tmpfs", str(tmp_path)]
-        if shutil.which("unshare") is None or subprocess.run(trial, capture_output=True, check=False).returncode:
-            pytest.skip("no right to mount")
-    else:  # root without the right to write wherever it likes
-        before = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
-        if before and shutil.which(before[0]) is None:
-            pytest.skip("root may write whatever the permissions say")
-    (tmp_path / "folder").mkdir()
-    paths = os.pathsep.join(map(str, [Path(hiddenbits.__file__).parents[1], Path.cwd()]))
-    done = subprocess.run(
-        [*before, sys.executable, "-c", READ_ONLY, str(tmp_path / "folder"), how],
-        capture_output=True, text=True, timeout=120, check=False, env=os.environ | {"PYTHONPATH": paths},
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.count("\n") == len(WRITERS)
-    assert done.stdout.count("the folder cannot be written to") >= 5, done.stdout

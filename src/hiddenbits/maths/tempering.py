@@ -75,11 +75,6 @@ class Tempered:
         """
         W, th, b = (np.ascontiguousarray(array, dtype) for array in (weights, thresholds, bias))
         b0 = np.zeros_like(b) if base is None else np.ascontiguousarray(base, dtype)
-        if W.ndim != 2 or th.shape != W.shape[1:] or b.shape != W.shape[:1] or b0.shape != b.shape:
-            raise ValueError(
-                f"weights, thresholds, bias and base have shapes {W.shape}, {th.shape}, {b.shape} and {b0.shape}; "
-                "they must be (d, m), (m,), (d,) and (d,)"
-            )
         if not all(np.isfinite(array).all() for array in (W, th, b, b0)):
             raise ValueError("weights, thresholds, bias and base must be finite; limit them, for instance by a ridge")
         return cls(W, th, b, b0)
@@ -169,8 +164,6 @@ def base_bias(means: ArrayLike) -> Floats:
     array([0.5 , 0.99])
     """
     p = np.asarray(means, dtype=np.float64)
-    if not ((p >= 0) & (p <= 1)).all():
-        raise ValueError("column means must lie between 0 and 1: give the share of ones in each column")
     p = (1.0 - BASE_SHRINKAGE) * p + 0.5 * BASE_SHRINKAGE
     return np.asarray(0.5 * (np.log(p) - np.log1p(-p)))
 

@@ -77,27 +77,6 @@ def test_opened_tables_are_compared_with_the_fit():
     assert model.score(same) == model.score(survey())
 
 
-@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
-def test_complete_writes_own_values(library):
-    frame = survey()
-    model = fitted(frame)
-    given = frame
-    if library == "polars":
-        given = pytest.importorskip("polars").from_pandas(frame)
-    elif library == "pyarrow":
-        given = pytest.importorskip("pyarrow").Table.from_pandas(frame)
-    done = model.complete(given)
-    assert type(done) is type(given)
-    done = done if library == "pandas" else done.to_pandas()
-    assert list(done.columns) == ["who", "q1", "q2", "q3"]
-    p = model.complete(bits_of(frame))[3, 0]
-    assert done["q1"][3] == ("yes" if p > 0.5 else "no")
-    want = frame.assign(q1=frame["q1"].fillna(done["q1"][3]))
-    assert (done.astype(str) == want.assign(q3=want["q3"].astype(float)).astype(str)).all(axis=None)
-    shares = model.bit_probabilities(given)
-    assert list(getattr(shares, "column_names", getattr(shares, "columns", ()))) == ["q1", "q2", "q3"]
-
-
 def test_complete_of_values_in_groups():
     frame = pd.DataFrame({"q": [1, 2, 3, 4, 5, None] * 6, "r": [0, 0, 0, 1, 1, 1] * 6})
     model = IndependentColumns().fit(open_table(frame, code={"q": {4: 1, 5: 1}}))

@@ -130,12 +130,6 @@ def test_numpy_numbers_as_hyperparameters(X, tmp_path):
     assert hiddenbits.load(tmp_path / "model.hb").n_components == 2
 
 
-@pytest.mark.parametrize("rows", [[[0, 1], [1, "x"]], np.array([[0, 1], [1, "x"]], dtype=object)])
-def test_text_is_refused_with_its_place(rows):
-    with pytest.raises(TableError, match=r"row [01], column [01]: '[0x]' is not a bit|'1': categories 1, 'x'"):
-        IndependentColumns().fit(rows)
-
-
 def test_arguments_are_not_dropped_in_silence(X):
     with pytest.raises(TypeError, match="already open"):
         open_table(open_table(X), names=list("abcdef"))

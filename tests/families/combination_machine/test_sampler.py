@@ -129,5 +129,3 @@ def test_threads_draw_the_same_rows():
     assert rows.shape == (100, 12)
     np.testing.assert_array_equal(rows, again)
     assert same.effective_rows == mixing.effective_rows
-    with pytest.raises(ValueError, match="at least two temperatures"):
-        draw(machine, 5, np.random.default_rng(0), n_temperatures=1)

@@ -239,24 +239,3 @@ def test_tempering_reaches_a_mode_that_sweeps_alone_do_not():
     assert error < 0.05
     assert abs(found - full) < 4 * error
     assert share((1.0,))[0] < 0.5 * full
-
-
-def test_bad_arguments_are_named():
-    W, th, b, b0 = random_machine(0)
-    with pytest.raises(ValueError, match=r"shapes \(5, 3\), \(3,\), \(4,\) and \(5,\)"):
-        Tempered.of(W, th, b[:4], b0)
-    with pytest.raises(ValueError, match="must be finite"):
-        Tempered.of(np.full_like(W, np.inf), th, b)
-    with pytest.raises(ValueError, match="between 0 and 1"):
-        base_bias([0.5, 1.5])
-    machine, rng = Tempered.of(W, th, b, b0), np.random.default_rng(0)
-    for betas in ([], [0.0, 0.5], [0.5, 0.5, 1.0], [-0.1, 1.0]):
-        with pytest.raises(ValueError, match="betas must rise"):
-            start_chains(machine, 2, rng, betas)
-    with pytest.raises(ValueError, match="2 rows of 5 bits"):
-        start_chains(machine, 2, rng, rows=np.full((2, 5), 2, np.uint8))
-    state = start_chains(machine, 2, rng, BETAS)
-    with pytest.raises(ValueError, match="4 temperatures, not 2"):
-        state.recounted([0.0, 1.0])
-    with pytest.raises(ValueError, match="5 columns and the machine has 4"):
-        advance(Tempered.of(W[:4], th, b[:4]), state, 1, rng)

@@ -103,8 +103,6 @@ def draw(
     >>> drawn.shape, mixing.well_mixed
     ((200, 6), True)
     """
-    if n < 1 or n_temperatures < 2 or min(n_chains, n_first, n_sweeps, thin) < 1:
-        raise ValueError("a draw needs rows, chains and sweeps, and at least two temperatures")
     n_chains = min(n_chains, n)
     starts = (machine.base_rows(n_chains, rng) > 0).astype(np.uint8)
     if rows is not None:
