@@ -204,7 +204,7 @@ def test_rows_on_disk(tmp_path, on_disk, kind, order):
     with ThreadPoolExecutor(8) as pool:
         for start, part in enumerate(pool.map(lambda i: source.read(i, i + 40), range(200))):
             np.testing.assert_array_equal(part[0].to_dense(), np.nan_to_num(want[start : start + 40]))
-    folder = table.source.items.path.parent
+    folder = table.source.cells.path.parent
     del table
     gc.collect()
     assert not folder.exists()

@@ -34,7 +34,7 @@ def test_keys_and_values(tmp_path):
     for saw, said in (
         ([0, 1, 0, 2, 1], r"x\.parquet: row 3, column 0 \('saw'\): 2.0 is not a bit"),
         ([0.0, 1.0, float("inf"), 1.0, 0.0], r"row 2, column 0 \('saw'\): infinity"),
-        (["0", "1", "0", "1", "1"], r"'saw' holds string, but value= takes 0, 1 and null"),
+        (["0", "1", "0", "x", "1"], r"x\.parquet: .*'x'"),
     ):
         refused(path, said, {**FIVE, "saw": saw}, value="saw")
     for saw, said in (([1, 1, 0], "0 and 1"), ([1, 1, None], "1 and null")):
@@ -59,20 +59,20 @@ def test_text_that_is_not_utf8(tmp_path, column):
 
 def test_options_that_do_not_go_together(tmp_path):
     path = tmp_path / "x.parquet"
-    refused(path, "Give both row=", FIVE, item=None)
-    refused(path, "Give both row=", row=None, item=None, value="saw")
+    refused(path, "row= and item=", FIVE, item=None)
+    refused(path, "row= and item=", row=None, item=None, value="saw")
     refused(path, "must name different columns", item="who")
     refused(path, r"row= names 'whom', but the columns are 'who', 'what', 'saw'", row="whom")
     refused(path, "value= names 'seen'", value="seen")
-    refused(path, "what was said of columns, which does not apply", drop=["saw"])
-    refused(path, "which does not apply", column="saw")
+    refused(path, "Remove what was said about columns", drop=["saw"])
+    refused(path, "of pairs, column=", column="saw")
     refused(path, "threshold= does not apply", threshold=1)
-    refused(path, r"x\.parquet: line 1: item 6 is beyond the 6 columns", n_columns=6)
+    refused(path, r"x\.parquet: line 1: item 6 is not between 0 and 5, the last column", n_columns=6)
     refused(path, "n_columns=0 is not between 1 and", n_columns=0)
     refused(path, "items= names 2 items, but n_columns=3", n_columns=3, items=["a", "b"])
-    refused(path, "more than max_columns=1 items. Raise max_columns=", max_columns=1)
+    refused(path, "more than max_columns=1 items. Raise it", max_columns=1)
     refused(path, "1 names were given for 2 columns", names=["a"])
-    refused(path, "line 0: item -5 is negative", {**FIVE, "what": [-5, 6, 5, 6, 5]}, n_columns=9)
+    refused(path, "line 0: item -5 is not between", {**FIVE, "what": [-5, 6, 5, 6, 5]}, n_columns=9)
     words = {**FIVE, "what": list("stsxy")}
     refused(path, r"x\.parquet: line 3: item 'x' is not in items=. List all", words, items=["s", "t", "y"])
     refused(path, r"x\.parquet: 4 items found, not n_columns=3. Name them with items=", n_columns=3)
@@ -85,10 +85,10 @@ def test_lists(tmp_path):
     def fails(lists, message, **options):
         refused(path, message, {"l": lists}, row=None, item=None, **options)
 
-    fails([[0], [1], [], [2, -3]], r"x\.parquet: row 3: item -3 is negative")
-    fails([[0], [1], [], [2, 3]], "row 3: item 3 is beyond the 3 columns", n_columns=3)
-    fails([[0], [2**40]], "row 1: item 1099511627776 is not below max_columns=10000000")
-    fails(pa.array([[2**63 + 1]], pa.list_(pa.uint64())), "row 0: item 9223372036854775809 is not below")
+    fails([[0], [1], [], [2, -3]], r"x\.parquet: row 3: item -3 is not between")
+    fails([[0], [1], [], [2, 3]], "row 3: item 3 is not between 0 and 2", n_columns=3)
+    fails([[0], [2**40]], "row 1: item 1099511627776 is not between 0 and 9999999.*max_columns=")
+    fails(pa.array([[2**63 + 1]], pa.list_(pa.uint64())), "row 0: item 9223372036854775809 is not between")
     fails([[0], [1], None], "row 2: the list is null.*blank='zero'")
     fails([[0], [1, None]], "row 1: the list contains a null")
     fails([[0.5]], "column 'l' holds double, not lists of item")
@@ -97,8 +97,8 @@ def test_lists(tmp_path):
     fails([["a"], ["b"]], "2 items found, not n_columns=3.*items=", n_columns=3)
     fails([["a"], ["b"]], r"row 1: item 'b' is not in items=", items=["a"])
     fails([[1]], "threshold= does not apply", threshold=1)
-    fails([[1]], "columns= and drop= select columns", columns=["l"])
-    fails([[1]], "there is no column 'm'. The columns are 'l'", column="m")
+    fails([[1]], "Remove what was said about columns", columns=["l"])
+    fails([[1]], "column= names 'm', but the columns are 'l'", column="m")
 
 
 def test_lines_in_csv_files(tmp_path):
@@ -110,7 +110,7 @@ def test_lines_in_csv_files(tmp_path):
             open_table(path, **{"row": "id", "item": "code", **options})
 
     fails("id,code\n1,a\n", r"x\.csv: .*'nil'", row="nil")
-    fails("id,code\n1,a\n", "Give both row=", item=None)
+    fails("id,code\n1,a\n", "row= and item=", item=None)
     fails("id,code\n1,a\n,b\n", r"x\.csv: line 1: 'id' is null")
     fails("id,code\n1,a\n2\n", r"x\.csv: the file is damaged")
     fails("id,code,v\n1,a,x\n", r"x\.csv: the file is damaged", value="v")
@@ -125,8 +125,8 @@ def test_caps(tmp_path):
     """Lines that must be put in order may take max_bytes; sorted ones need none."""
     lines = lines_of(bits(40, 9, density=0.3), "shuffled")
     path = write(tmp_path, lines, group=16)
-    for cap, message in ((1000, "the lines are not sorted by 'who'"), (6000, "'who' is .* again, after other rows")):
-        refused(path, rf"0\.parquet: {message}.*above max_bytes={cap}.*raise max_bytes=", max_bytes=cap)
+    message = r"0\.parquet: the lines are not sorted by 'who'.*above max_bytes=6000. Sort the lines by 'who'"
+    refused(path, message, max_bytes=6000)
     lines.sort()
     assert_reads(open_table(write(tmp_path, lines), **PAIRS, max_bytes=0), meaning(lines)[0])
     table = pa.table({"who": np.zeros(2_000_000, np.int64), "what": np.zeros(2_000_000, np.int64)})

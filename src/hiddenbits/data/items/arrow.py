@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,13 +19,66 @@ from hiddenbits.quoting import told
 Batches = Iterable[tuple[str, int, Any]]  # the file, the number of the first row in it, and a record batch
 
 
-def open_lists(
-    request: FileRequest, batches: Batches, column: str, items: Any, max_columns: int, max_bytes: int
+class Asked(NamedTuple):
+    """What was asked of a reader whose table may be one of items; see `open_parquet`."""
+
+    column: str | None
+    row: str | None
+    item: str | None
+    value: str | None
+    items: Any
+    max_columns: int
+    max_bytes: int
+
+    def is_for(self, schema: Any) -> bool:
+        """Whether columns of this schema hold items: so it was said, or the only one holds lists."""
+        import pyarrow as pa
+
+        kinds = [pa.types.is_list(kind) or pa.types.is_large_list(kind) for kind in schema.types]
+        return kinds == [True] or any(one is not None for one in self[:5])
+
+
+def open_arrow(
+    request: FileRequest, names: Sequence[str], batches: Callable[[list[str]], Batches], asked: Asked
 ) -> Table:
-    """Open record batches in which `column` lists each row's items, as numbers of columns or as names."""
-    if request.threshold is not None:
-        raise TableError("threshold= does not apply to baskets, which contain items, not numbers.")
-    return open_items(request, _lists(batches, column, request.blank), items, max_columns, max_bytes)
+    """Open record batches with a column that lists the items of each row, or with a line for each pair.
+
+    Parameters
+    ----------
+    request : FileRequest
+        What every reader is asked.
+    names : sequence of str
+        All columns that there are.
+    batches : function
+        Returns batches of the columns that it is told.
+    asked : Asked
+        Which columns say what.
+    """
+    column, row, item, value, items, max_columns, max_bytes = asked
+    pairs = not row is item is value is None
+    column = column or (names[0] if not pairs and len(names) == 1 else None)
+    said = {"column": column, "row": row, "item": item, "value": value}
+    with naming(request.files[0]):
+        if request.choices or (pairs and column is not None):
+            raise TableError(
+                "Lists and pairs have no columns of their own. Remove what was said about columns; of pairs, column=."
+            )
+        if column is None and (row is None or item is None):
+            raise TableError("Give column=, which lists items, or row= and item=, the columns of keys and of items.")
+        if pairs and len({row, item, value}) < 3:
+            raise TableError("row=, item= and value= must name different columns.")
+        if value is None and request.threshold is not None:
+            raise TableError("threshold= does not apply to baskets, which contain items, not numbers.")
+        for option, name in said.items():
+            if name is not None and name not in names:
+                shown = ", ".join(map(repr, names[:10])) + (", ..." if len(names) > 10 else "")
+                raise TableError(f"{option}= names {name!r}, but the columns are {shown}.")
+    found = batches([name for name in said.values() if name is not None])
+    if row is None or item is None:
+        return open_items(request, _lists(found, str(column), request.blank), items, max_columns, max_bytes)
+    numbered = items is not None or request.n_columns is not None  # whole numbers are columns then
+    lines = _pairs(found, row, item, value, request.threshold, numbered)
+    return open_items(request, lines, items, max_columns, max_bytes, row)
 
 
 def _lists(batches: Batches, column: str, blank: Blank) -> Iterator[Batch]:
@@ -50,52 +103,6 @@ def _lists(batches: Batches, column: str, blank: Blank) -> Iterator[Batch]:
                 raise TableError(f"{found.place(_first_null(values))}: the list contains a null. Remove it.")
             values = _plain(values, column, "lists of item numbers or names", kinds)
         yield found._replace(items=_encoded(values) if kinds[column] == "large_string" else values.to_numpy())
-
-
-def open_pairs(
-    request: FileRequest,
-    names: Sequence[str],
-    batches: Callable[[list[str]], Batches],
-    *,
-    row: str | None,
-    item: str | None,
-    value: str | None,
-    items: Any,
-    max_columns: int,
-    max_bytes: int,
-) -> Table:
-    """Open lines that pair a row with an item.
-
-    Parameters
-    ----------
-    request : FileRequest
-        What every reader is asked.
-    names : sequence of str
-        All columns that there are.
-    batches : function
-        Returns batches of the columns that it is told.
-    row, item, value, items, max_columns, max_bytes
-        As for `open_parquet`.
-    """
-    with naming(request.files[0]):
-        if row is None or item is None:
-            raise TableError("Give both row=, the column of row keys, and item=, the column of items.")
-        if len({row, item, value}) < 3:
-            raise TableError("row=, item= and value= must name different columns.")
-        if request.choices:
-            raise TableError(
-                "row=, item= and value= read pairs. Remove what was said of columns, which does not apply."
-            )
-        if value is None and request.threshold is not None:
-            raise TableError("threshold= does not apply to pairs without value=, which contain items, not numbers.")
-        for option, column in (("row", row), ("item", item), ("value", value)):
-            if column is not None and column not in names:
-                shown = ", ".join(map(repr, names[:10])) + (", ..." if len(names) > 10 else "")
-                raise TableError(f"{option}= names {column!r}, but the columns are {shown}.")
-    wanted = [row, item, *([] if value is None else [value])]
-    numbered = items is not None or request.n_columns is not None  # whole numbers are columns then
-    pairs = _pairs(batches(wanted), row, item, value, request.threshold, numbered)
-    return open_items(request, pairs, items, max_columns, max_bytes, row)
 
 
 def _pairs(
@@ -131,10 +138,7 @@ def _seen(array: Any, column: str, threshold: float | None, first: int) -> NDArr
     """Return what was seen: 0, 1 or `NULL`."""
     import pyarrow as pa
 
-    types = pa.types
-    if not any(test(array.type) for test in (types.is_boolean, types.is_integer, types.is_floating, types.is_null)):
-        raise TableError(f"column {column!r} holds {array.type}, but value= takes 0, 1 and null. Recode it.")
-    numbers = array.cast("uint8" if types.is_boolean(array.type) else "float64", safe=False).cast("float64")
+    numbers = array.cast("uint8" if pa.types.is_boolean(array.type) else "float64", safe=False).cast("float64")
     cells = numbers.to_numpy(zero_copy_only=False)[:, None]
     bits, observed = dense_bits(cells, blank="missing", threshold=threshold, names=(column,), first_row=first)
     seen: NDArray[np.uint8] = np.where(observed.to_dense()[:, 0] == 0, np.uint8(NULL), bits.to_dense()[:, 0])

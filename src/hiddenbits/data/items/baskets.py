@@ -23,13 +23,6 @@ from hiddenbits.data.table import Table
 from hiddenbits.data.text_files import NAMES, SAMPLE_BYTES, found_encoding, line_chunks, open_text
 from hiddenbits.quoting import printable, quoted, told
 
-# What a byte is; anything else does not belong into a file of numbers.
-DIGIT, BLANK, NEWLINE = 1, 2, 3
-KINDS = np.zeros(256, np.uint8)
-KINDS[ord("0") : ord("9") + 1] = DIGIT
-KINDS[[ord(" "), ord("\t")]] = BLANK
-KINDS[ord("\n")] = NEWLINE
-MAX_DIGITS = 10  # 2**31 has ten: more cannot be a column number
 SEPARATORS = (",", ";", "\t", "|")
 SAMPLE_LINES = 200
 OFTEN = 0.3  # the share of lines in which a separator must be: baskets of one item have none
@@ -109,39 +102,23 @@ def _numbered(request: FileRequest, max_bytes: int) -> Iterator[Batch]:
 
 
 def parse_lines(text: bytes, first_line: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return (where lines start among the numbers, numbers) of text that ends in a newline.
-
-    All numbers of the text are built together, one decimal place at a time.
-    """
+    """Return (where lines start among the numbers, numbers) of text that ends in a newline."""
     text = text.replace(b"\r\n", b"\n")
+    odd = text.translate(None, b"0123456789 \t\n")
+    if odd:
+        at = text.index(odd[:1])
+        line, start = first_line + text.count(b"\n", 0, at), 1 + max(text.rfind(mark, 0, at) for mark in (b" ", b"\n"))
+        word = text[start : at + 40].split()[0].decode("utf-8", "replace")
+        raise TableError(
+            f"line {line}: {quoted(word)} is not an item number. A line has column numbers (0, 1, 2, ...) separated by "
+            "spaces. If the items have names, set separator= to what is between them."
+        )
     codes = np.frombuffer(text, np.uint8)
-    kinds = KINDS[codes]
-    if not kinds.all():
-        raise _bad_token(text, int(np.argmin(kinds)), first_line, "is not an item number")
-    digit = (kinds == DIGIT).view(np.int8)
-    edges = np.diff(digit, prepend=np.int8(0))  # the text ends in a newline, so every number has an end
-    starts, ends = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)
-    widths = ends - starts
-    widest = int(widths.max(initial=0))
-    if widest > MAX_DIGITS:
-        raise _bad_token(text, int(starts[np.argmax(widths)]), first_line, "is too large for an item number")
-    numbers = np.zeros(len(starts), np.int64)
-    for place in range(widest):
-        wide = slice(None) if place == 0 else np.flatnonzero(widths > place)
-        numbers[wide] = numbers[wide] * 10 + (codes[starts[wide] + place] - ord("0"))
-    line_ends = np.searchsorted(starts, np.flatnonzero(kinds == NEWLINE))
-    return np.concatenate([[0], line_ends[:-1]]), numbers
-
-
-def _bad_token(text: bytes, at: int, first_line: int, why: str) -> TableError:
-    """Return the error for the word at byte `at`."""
-    line = first_line + text.count(b"\n", 0, at)
-    start = max(text.rfind(mark, 0, at) for mark in (b" ", b"\t", b"\n")) + 1
-    word = re.split(rb"[ \t\n]", text[start : at + 40], maxsplit=1)[0].decode("utf-8", "replace")
-    return TableError(
-        f"line {line}: {quoted(word)} {why}. A line has column numbers (0, 1, 2, ...) separated by spaces. If "
-        "the items have names, set separator= to what is between them."
-    )
+    digits = codes >= ord("0")
+    begins = np.flatnonzero(digits[1:] > digits[:-1]) + 1
+    n_before = np.searchsorted(begins, np.flatnonzero(codes == ord("\n"))) + int(digits[0])
+    numbers = np.fromstring(text, np.int64, sep=" ") if n_before[-1] else np.zeros(0, np.int64)
+    return np.concatenate([[0], n_before[:-1]]), numbers
 
 
 def _look(path: Place, max_bytes: int, encoding: str | None) -> tuple[list[list[str]], str, str]:

@@ -11,7 +11,7 @@ import shutil
 import tempfile
 import warnings
 import weakref
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,7 +34,8 @@ from hiddenbits.quoting import printable, quoted
 
 HELD_BYTES = 1 << 28  # what takes more while it is gathered goes to files
 SORTED = 1 << 20  # items sorted at a time: sorting takes several times their memory
-LINE_BYTES, RUN_BYTES = 32, 48  # of a line, and of lines with one key side by side, while lines are put in order
+LINE_BYTES = 80  # of a line, while lines that do not stand together are put in order
+MOST = 1 << 29  # columns: four times as much is the largest number of 32 bits
 NULL = 2  # code of a value that is missing; 0 and 1 are themselves
 
 
@@ -109,42 +110,38 @@ def open_items(
 
 
 class _Gatherer:
-    """Items as they come; see `open_items`."""
+    """Items as they come; see `open_items`. A cell is the number of an item, or four times that plus its value."""
 
     def __init__(self, names: tuple[str, ...] | None, n_columns: int | None, max_columns: int) -> None:
         self._names, self._n_columns, self._max_columns = names, n_columns, max_columns
         self._known: dict[Any, int] = {name: j for j, name in enumerate(names or ())}
-        self._limit, self._largest = n_columns or min(max_columns, 2**31 - 1), -1
-        self._starts, self._items = Spool(np.int64), Spool(np.int32)
-        self._values: Spool | None = None
-        self._keys: KeySpool | None = None
         self._by_code = False  # whether items come as codes of names or numbers
+        self._starts, self._cells = Spool(np.int64), Spool(np.int32)
+        self._keys: KeySpool | None = None
+        self._scale, self._largest, self._n_ones = 1, -1, 0
         # Of each file: its first row, how a message names its rows, and what to subtract from their numbers.
         self._files: list[tuple[int, str, int]] = []
         self._folder: Path | None = None
-        self._repeats, self._first = 0, ""
+        self._n_repeats, self._first_repeat = 0, ""
 
     def add(self, batch: Batch) -> None:
         """Take some items."""
         label = f"{batch.path}: {batch.unit}" if batch.path else batch.unit
         if not self._files or self._files[-1][1] != label:
             self._files.append((self._starts.n, label, self._starts.n - batch.first))
-        self._starts.add(batch.starts + self._items.n)
-        self._items.add(self._numbers(batch))
+        numbers = self._numbers(batch)
+        self._starts.add(batch.starts + self._cells.n)
         if batch.values is not None:
-            self._values = self._values or Spool(np.uint8)
-            self._values.add(batch.values)
+            self._scale, numbers = 4, 4 * numbers + batch.values
+        self._cells.add(numbers)
         if batch.keys is not None:
             self._keys = self._keys or KeySpool()
             self._keys.add(batch.keys)
-        if self._folder is None and sum(spool.nbytes for _, spool in self._spools()) > HELD_BYTES:
+        spools = {"starts": self._starts, "cells": self._cells} | ({} if self._keys is None else {"keys": self._keys})
+        if self._folder is None and sum(spool.nbytes for spool in spools.values()) > HELD_BYTES:
             self._folder = Path(tempfile.mkdtemp(prefix="hiddenbits-"))
-            for name, spool in self._spools():
+            for name, spool in spools.items():
                 spool.spill(self._folder / name)
-
-    def _spools(self) -> Iterator[tuple[str, Spool | KeySpool]]:
-        named = {"starts": self._starts, "items": self._items, "values": self._values, "keys": self._keys}
-        return ((name, spool) for name, spool in named.items() if spool is not None)
 
     def remove(self) -> None:
         """Remove the files."""
@@ -155,42 +152,35 @@ class _Gatherer:
     def _numbers(self, batch: Batch) -> AnyArray:
         """Return numbers of columns, or of items in the order in which they were first seen."""
         if isinstance(batch.items, np.ndarray):
-            numbers = batch.items
-            bad = (numbers < 0) | (numbers >= self._limit)
-            self._largest = max(self._largest, int(numbers.max()) if len(numbers) else -1)
-        else:
-            codes, distinct = batch.items
-            known, self._by_code = self._known, True
-            if self._names is None:
-                place = [known.setdefault(one, len(known)) for one in distinct]
-            else:
-                place = [known.get(one, -1) for one in distinct]
-            numbers = np.array(place, np.int32)[codes]
-            bad = numbers < 0
-            if len(known) > max(self._max_columns, len(self._names or ())):
+            limit = self._n_columns or min(self._max_columns, MOST)
+            bad = (batch.items < 0) | (batch.items >= limit)
+            if bad.any():
+                at = int(np.argmax(bad))
                 raise TableError(
-                    f"more than max_columns={self._max_columns} items. Raise max_columns=, or list the items with "
-                    "items=."
+                    f"{batch.place(at)}: item {quoted(batch.items[at])} is not between 0 and {limit - 1}, the last "
+                    f"column. {'Raise max_columns=' if self._n_columns is None else 'Give n_columns='}, if it is one."
                 )
-        if bad.any():
-            at = int(np.argmax(bad))
-            item = batch.items[at] if isinstance(batch.items, np.ndarray) else batch.items[1][batch.items[0][at]]
-            raise TableError(f"{batch.place(at)}: item {quoted(item)} {self._why(item)}")
+            self._largest = max(self._largest, int(batch.items.max()) if len(batch.items) else -1)
+            return batch.items
+        codes, distinct = batch.items
+        known, self._by_code = self._known, True
+        if self._names is None:
+            place = [known.setdefault(one, len(known)) for one in distinct]
+            if len(known) > self._max_columns:
+                raise TableError(
+                    f"more than max_columns={self._max_columns} items. Raise it, or list some with items=."
+                )
+        else:
+            place = [known.get(one, -1) for one in distinct]
+        numbers = np.array(place, np.int32)[codes]
+        if len(numbers) and numbers.min() < 0:
+            at = int(np.argmin(numbers))
+            raise TableError(f"{batch.place(at)}: item {quoted(distinct[codes[at]])} is not in items=. List all there.")
         return numbers
-
-    def _why(self, item: Any) -> str:
-        """Return what is wrong with an item."""
-        if self._by_code:
-            return "is not in items=. List all items there."
-        if item < 0:
-            return "is negative."
-        if self._n_columns is None:
-            return f"is not below max_columns={self._limit}. Raise max_columns= if it is an item."
-        return f"is beyond the {self._limit} columns. Give a larger n_columns=, or more items=."
 
     def table(self, request: Request, max_bytes: int, row: str) -> Table:
         """Return the table of what was added."""
-        self._starts.add(np.array([self._items.n]))
+        self._starts.add(np.array([self._cells.n]))
         if self._starts.n == 1:
             raise TableError("the file is empty. A table needs at least one row.")
         names, place = self._columns()
@@ -198,9 +188,8 @@ class _Gatherer:
         n_columns = self._n_columns or (self._largest + 1 if names is None else len(names))
         if not n_columns:
             raise TableError("All baskets are empty. Give the number of columns with n_columns=.")
-        n_ones = self._sort(place, names)
-        source = self._source(n_columns, n_ones, keys, request.blank)
-        return Table(source, names if request.names is None else request.names)
+        self._sort(place, names)
+        return Table(self._source(n_columns, keys, request.blank), names if request.names is None else request.names)
 
     def _columns(self) -> tuple[tuple[str, ...] | None, AnyArray | None]:
         """Return the names of the columns, and the column of each item where items are numbered otherwise."""
@@ -215,92 +204,77 @@ class _Gatherer:
 
     def _in_order(self, spool: KeySpool, max_bytes: int, row: str) -> Any:
         """Bring lines of one key together, if they are not, and return the keys of the rows."""
-        keys, n_runs = spool.all(), self._starts.n - 1
+        keys = spool.all()
         if spool.ordered:
             return keys
-        needed = RUN_BYTES * n_runs + spool.nbytes
+        needed = LINE_BYTES * self._cells.n + spool.nbytes
         if needed > max_bytes:
             raise TableError(
-                f"the lines are not sorted by {row!r}. Checking whether the lines of each row are adjacent needs "
-                f"{needed} bytes, above max_bytes={max_bytes}. Sort the lines by {row!r}, or raise max_bytes=."
+                f"the lines are not sorted by {row!r}. Grouping the {self._cells.n} lines in memory needs {needed} "
+                f"bytes, above max_bytes={max_bytes}. Sort the lines by {row!r}, so that they can be read in parts, or "
+                "raise max_bytes=."
             )
         encoded = keys.combine_chunks().dictionary_encode()
         rows, distinct = encoded.indices.to_numpy(), encoded.dictionary
-        if len(distinct) == n_runs:
+        if len(distinct) == len(rows):
             return keys
-        needed += LINE_BYTES * self._items.n
-        if needed > max_bytes:
-            back = int(np.argmax(rows != np.arange(n_runs)))  # rows are numbered as they first appear
-            raise TableError(
-                f"{row!r} is {quoted(distinct[int(rows[back])].as_py())} again, after other rows. Grouping the "
-                f"{self._items.n} lines in memory needs {needed} bytes, above max_bytes={max_bytes}. Sort the lines by "
-                f"{row!r}, so that they can be read in parts, or raise max_bytes=."
-            )
         starts = self._starts.get()
-        cells = Pattern(starts, np.arange(self._items.n), 1).take(np.argsort(rows)).indices
         lengths = np.bincount(rows, np.diff(starts), minlength=len(distinct))
-        self._starts = _in_memory(np.concatenate([[0], np.cumsum(lengths)]), np.int64)
-        self._items = _in_memory(self._items.get()[cells], np.int32)
-        self._values = None if self._values is None else _in_memory(self._values.get()[cells], np.uint8)
+        order = Pattern(starts, np.arange(self._cells.n), 1).take(np.argsort(rows)).indices
+        cells, self._starts, self._cells = self._cells.get(), Spool(np.int64), Spool(np.int32)
+        self._starts.add(np.concatenate([[0], np.cumsum(lengths)]))
+        self._cells.add(cells[order])
         self.remove()
         return distinct
 
-    def _sort(self, place: AnyArray | None, names: Sequence[str] | None) -> int:
-        """Bring the items of each row in order, each once, where they are; return how many of them are 1."""
-        row, end, n_ones = 0, 0, 0
+    def _sort(self, place: AnyArray | None, names: Sequence[str] | None) -> None:
+        """Bring the items of each row in order, each once, where they are."""
+        row = end = 0
         while row < self._starts.n - 1:
             starts = self._starts.get(row, row + SORTED + 1)
             height = max(1, int(np.searchsorted(starts, starts[0] + SORTED, side="right")) - 1)
-            lengths, first, stop = np.diff(starts[: height + 1]), int(starts[0]), int(starts[height])
-            items = self._items.get(first, stop)
-            values = None if self._values is None else self._values.get(first, stop)
-            lengths, items, values = self._distinct(
-                row, lengths, items if place is None else place[items], values, names
-            )
+            lengths, cells = np.diff(starts[: height + 1]), self._cells.get(starts[0], starts[height])
+            if place is not None:
+                cells = place[cells // self._scale] * self._scale + cells % self._scale
+            lengths, cells = self._distinct(row, lengths, cells, names)
             self._starts.put(row, end + np.cumsum(lengths) - lengths)
-            self._items.put(end, items)
-            if self._values is not None and values is not None:
-                self._values.put(end, values)
-            n_ones += len(items) if values is None else int((values == 1).sum())
-            row, end = row + height, end + len(items)
+            self._cells.put(end, cells)
+            self._n_ones += len(cells) if self._scale == 1 else int((cells % 4 == 1).sum())
+            row, end = row + height, end + len(cells)
         self._starts.put(row, np.array([end]))
-        if self._repeats:
+        if self._n_repeats:
             warnings.warn(
-                f"{printable(self._first)}. There are {self._repeats} repeated items in all; each is counted once.",
+                f"{printable(self._first_repeat)}. There are {self._n_repeats} repeated items in all; each is counted "
+                "once.",
                 DuplicateItemsWarning,
                 stacklevel=3,
             )
-        return n_ones
 
     def _distinct(
-        self, row: int, lengths: AnyArray, items: AnyArray, values: AnyArray | None, names: Sequence[str] | None
-    ) -> tuple[AnyArray, AnyArray, AnyArray | None]:
-        """Return the items of some rows, ascending and distinct, and how many each row has."""
-        stride = int(items.max(initial=0)) + 1
-        cells = np.repeat(np.arange(len(lengths)) * stride, lengths) + items
-        if (cells[1:] > cells[:-1]).all():  # most files are in order already
-            return lengths, items, values
-        if values is None:
-            cells.sort()
-        else:
-            cells = np.sort(4 * cells + values)
-            cells, values = cells >> 2, (cells & 3).astype(np.uint8)
-        again = np.flatnonzero(cells[1:] == cells[:-1])
+        self, first: int, lengths: AnyArray, cells: AnyArray, names: Sequence[str] | None
+    ) -> tuple[AnyArray, AnyArray]:
+        """Return how many distinct items rows have, and their cells, ascending."""
+        stride = (int(cells.max(initial=0)) // self._scale + 1) * self._scale
+        wide = np.repeat(np.arange(len(lengths)) * stride, lengths) + cells
+        pairs = wide // self._scale
+        if (pairs[1:] > pairs[:-1]).all():  # most files are in order already
+            return lengths, cells
+        wide.sort()
+        pairs = wide // self._scale
+        again = np.flatnonzero(pairs[1:] == pairs[:-1])
         if len(again):
-            other = again if values is None else again[values[again] != values[again + 1]]
-            at = int(other[0] if values is not None and len(other) else again[0])
-            item = int(cells[at]) % stride
-            where = (
-                f"{self._place(row + int(cells[at]) // stride)}: item {item if names is None else quoted(names[item])}"
-            )
-            if values is not None and len(other):
-                said = " and ".join("null" if value == NULL else quoted(value) for value in values[at : at + 2])
-                raise TableError(f"{where} has the values {said}. Keep one line per pair.")
-            self._first = self._first or f"{where} occurs twice"
-            self._repeats += len(again)
-            cells, values = np.delete(cells, again), None if values is None else np.delete(values, again)
-        rows, items = np.divmod(cells, stride)
-        return np.bincount(rows, minlength=len(lengths)), items, values
+            others = again[wide[again] != wide[again + 1]]
+            at = int((others if len(others) else again)[0])
+            row, item = divmod(int(pairs[at]), stride // self._scale)
+            where = f"{self._place(first + row)}: item {item if names is None else quoted(names[item])}"
+            if len(others):
+                said = ["null" if value == NULL else quoted(value) for value in wide[at : at + 2] % self._scale]
+                raise TableError(f"{where} has the values {' and '.join(said)}. Keep one line per pair.")
+            self._first_repeat = self._first_repeat or f"{where} occurs twice"
+            self._n_repeats += len(again)
+            wide = np.delete(wide, again)
+        rows, cells = np.divmod(wide, stride)
+        return np.bincount(rows, minlength=len(lengths)), cells
 
     def _place(self, row: int) -> str:
         """Return how a message names a row: by its place in its file, or its number where its lines may be anywhere."""
@@ -309,16 +283,15 @@ class _Gatherer:
         label, before = next((label, before) for start, label, before in reversed(self._files) if start <= row)
         return f"{label} {row - before}"
 
-    def _source(self, n_columns: int, n_ones: int, keys: Any, blank: Blank) -> Source:
+    def _source(self, n_columns: int, keys: Any, blank: Blank) -> Source:
         """Return the rows: in memory, or in files that are removed with the source."""
         if self._folder is None:
             starts = self._starts.get()
-            values = None if self._values is None else self._values.get(0, starts[-1])
-            return HeldItems(*_bits(starts, self._items.get(0, starts[-1]), values, n_columns, blank), keys)
-        source = SpilledItems(self._starts, self._items, self._values, self._keys, n_columns, n_ones, blank)
+            return HeldItems(*_bits(starts, self._cells.get(0, starts[-1]), n_columns, blank, self._scale), keys)
+        source = SpilledItems(self._starts, self._cells, self._keys, n_columns, self._n_ones, blank, self._scale)
         weakref.finalize(source, shutil.rmtree, self._folder, ignore_errors=True)
         warnings.warn(
-            f"The {source.n_rows:,} rows with {n_ones:,} items were written to {self._folder}, as they take more than "
+            f"The {source.n_rows:,} rows of items were written to {self._folder}, as they take more than "
             f"{HELD_BYTES / 1e6:.0f} MB. The files are removed when the table is no longer used. For workers on other "
             "machines set TMPDIR to a folder that all of them can read.",
             SpilledTableWarning,
@@ -335,7 +308,7 @@ class HeldItems(MemorySource):
 
     def row_keys(self, start: int, stop: int) -> NDArray[Any]:
         """Return the keys of rows start to stop."""
-        return _key_array(self.keys, start, stop)
+        return np.asarray(self.keys[start:stop].to_numpy(zero_copy_only=False))
 
 
 @dataclass(frozen=True, eq=False)
@@ -344,23 +317,25 @@ class SpilledItems:
 
     Attributes
     ----------
-    starts, items, values : Spool
-        Where rows begin among the items, numbers of columns, and what was seen there, if that is told.
+    starts, cells : Spool
+        Where rows begin among the cells, and these: numbers of columns, or four times that plus what was seen.
     keys : KeySpool or None
         The keys of rows that were pairs.
     n_columns, n_ones : int
         Number of columns, and of ones.
     blank : {"auto", "zero", "missing"}
         What an item that is not listed means.
+    scale : int
+        4 where cells hold values, otherwise 1.
     """
 
     starts: Spool
-    items: Spool
-    values: Spool | None
+    cells: Spool
     keys: KeySpool | None
     n_columns: int
     n_ones: int
     blank: Blank
+    scale: int
 
     @property
     def n_rows(self) -> int:
@@ -375,7 +350,7 @@ class SpilledItems:
     @property
     def row_bytes(self) -> float:
         """Bytes of memory that one row takes when loaded, on average."""
-        return 16 + (4 if self.values is None else 8) * self.items.n / self.n_rows
+        return 16 + 2 * self.cells.nbytes / self.n_rows
 
     @property
     def row_cells(self) -> float:
@@ -385,40 +360,27 @@ class SpilledItems:
     def read(self, start: int, stop: int) -> tuple[Bits, Bits]:
         """Return (x, observed) of rows start to stop."""
         starts = self.starts.get(start, max(start, min(stop, self.n_rows)) + 1)
-        first, last = int(starts[0]), int(starts[-1])
-        values = None if self.values is None else self.values.get(first, last)
-        return _bits(starts - first, self.items.get(first, last), values, self.n_columns, self.blank)
+        cells = self.cells.get(starts[0], starts[-1])
+        return _bits(starts - starts[0], cells, self.n_columns, self.blank, self.scale)
 
     def row_keys(self, start: int, stop: int) -> NDArray[Any]:
-        """Return the keys of rows start to stop."""
-        return _key_array(None if self.keys is None else self.keys.all(), start, stop)
+        """Return the keys of rows start to stop, which were pairs."""
+        keys = None if self.keys is None else self.keys.all()[start:stop]
+        return np.asarray(keys if keys is None else keys.to_numpy())
 
 
-def _bits(
-    starts: AnyArray, items: AnyArray, values: AnyArray | None, n_columns: int, blank: Blank
-) -> tuple[Bits, Bits]:
+def _bits(starts: AnyArray, cells: AnyArray, n_columns: int, blank: Blank, scale: int) -> tuple[Bits, Bits]:
     """Return (x, observed) of rows. With values, a cell without a line was not observed, unless ``blank="zero"``."""
+    if scale == 1:
+        x = Pattern(starts, cells, n_columns)
+        return x, x if blank == "missing" else AllOnes(x.shape)
+    items, values = np.divmod(cells, 4)
 
     def kept(keep: AnyArray) -> Pattern:
-        before = np.concatenate([[0], np.cumsum(keep)])
-        return Pattern(before[starts], items[keep], n_columns)
+        return Pattern(np.concatenate([[0], np.cumsum(keep)])[starts], items[keep], n_columns)
 
-    x = Pattern(starts, items, n_columns) if values is None else kept(values == 1)
-    if blank == "zero" or (blank == "auto" and values is None):
-        return x, AllOnes(x.shape)
-    return x, x if values is None else kept(values != NULL)
-
-
-def _key_array(keys: Any, start: int, stop: int) -> NDArray[Any]:
-    if keys is None:
-        raise TableError("The rows are lists of items, and have no keys.")
-    return np.asarray(keys[start:stop].to_numpy(zero_copy_only=False))
-
-
-def _in_memory(array: AnyArray, dtype: Any) -> Spool:
-    spool = Spool(dtype)
-    spool.add(array)
-    return spool
+    x = kept(values == 1)
+    return x, AllOnes(x.shape) if blank == "zero" else kept(values != NULL)
 
 
 def item_names(items: Any, request: Request) -> tuple[str, ...] | None:
@@ -443,6 +405,6 @@ def number_of_columns(request: Request, names: Sequence[str] | None, max_columns
     given = request.n_columns if request.n_columns is not None else None if names is None else len(names)
     if names is not None and given != len(names):
         raise TableError(f"items= names {len(names)} items, but n_columns={request.n_columns}.")
-    if given is not None and not 0 < given <= min(max_columns, 2**31 - 1):
+    if given is not None and not 0 < given <= min(max_columns, MOST):
         raise TableError(f"n_columns={given} is not between 1 and max_columns={max_columns}.")
     return given

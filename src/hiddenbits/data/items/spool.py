@@ -13,7 +13,7 @@ from hiddenbits.data.file_request import reading
 
 
 class Spool:
-    """An array that grows; any slice of it can be read, and replaced, from any thread or process."""
+    """An array that grows; slices of it can be read, and replaced, from any thread or process."""
 
     def __init__(self, dtype: DTypeLike) -> None:
         self.dtype, self.n = np.dtype(dtype), 0
@@ -27,18 +27,15 @@ class Spool:
 
     def add(self, array: AnyArray) -> None:
         """Put an array at the end."""
-        self.n += len(array)
         if self.path is None:
             self._held.append(np.array(array, self.dtype))
+            self.n += len(array)
         else:
-            with self.path.open("ab") as file:
-                array.astype(self.dtype, copy=False).tofile(file)
+            self.put(self.n, array)
 
     def spill(self, path: Path) -> None:
         """Move everything to a file."""
-        with path.open("wb") as file:
-            for array in self._held:
-                array.tofile(file)
+        path.write_bytes(self.get().data)
         self.path, self._held = path, []
 
     def get(self, start: int = 0, stop: int | None = None) -> AnyArray:
@@ -52,33 +49,26 @@ class Spool:
         return self._held[0][start:stop]
 
     def put(self, start: int, array: AnyArray) -> None:
-        """Replace what is there from `start` on."""
+        """Replace what is there from `start` on; only a file grows with it."""
         if self.path is None:
             self.get(start, start + len(array))[:] = array
         else:
             with self.path.open("r+b") as file:
                 file.seek(start * self.dtype.itemsize)
                 array.astype(self.dtype, copy=False).tofile(file)
+            self.n = max(self.n, start + len(array))
 
 
 class KeySpool:
-    """The keys of rows as Arrow arrays of one type, in the order in which the rows begin.
-
-    Attributes
-    ----------
-    path : Path or None
-        Where the keys are, if not in memory.
-    nbytes : int
-        Bytes that the keys take.
-    """
+    """The keys of rows as Arrow arrays of one type, in the order in which the rows begin."""
 
     def __init__(self) -> None:
-        self.path: Path | None = None
         self.nbytes = 0
-        self._rises = self._falls = True
-        self._last: Any = None
+        self._path: Path | None = None
         self._held: list[Any] = []
         self._writer: Any = None
+        self._last: Any = None
+        self._rises = self._falls = True
 
     @property
     def ordered(self) -> bool:
@@ -91,35 +81,33 @@ class KeySpool:
         import pyarrow.compute as pc
 
         if self.ordered and len(keys):
-            seen = pa.concat_arrays([self._last, keys]) if self._last is not None else keys
+            seen = keys if self._last is None else pa.concat_arrays([self._last, keys])
             self._rises &= pc.all(pc.less(seen[:-1], seen[1:])).as_py() is not False
             self._falls &= pc.all(pc.greater(seen[:-1], seen[1:])).as_py() is not False
             self._last = keys[-1:]
         self.nbytes += keys.nbytes
-        if self._writer is None:
-            self._held.append(keys)
-        else:
-            self._writer.write_batch(pa.record_batch([keys], ["key"]))
+        self._held.append(keys)
+        if self._path is not None:
+            self.spill(self._path)
 
     def spill(self, path: Path) -> None:
         """Move everything to a file."""
         import pyarrow as pa
 
-        if self._held:
-            self.path = path
-            self._writer = pa.ipc.new_file(str(path), pa.schema([("key", self._held[0].type)]))
-            for keys in self._held:
-                self._writer.write_batch(pa.record_batch([keys], ["key"]))
-            self._held = []
+        self._path, held, self._held = path, self._held, []
+        for keys in held:
+            if self._writer is None:
+                self._writer = pa.ipc.new_file(str(path), pa.schema([("key", keys.type)]))
+            self._writer.write_batch(pa.record_batch([keys], ["key"]))
 
     def all(self) -> Any:
-        """Return all keys as one Arrow array of chunks; those on disk are mapped, not read. No more can be added."""
+        """Return all keys in chunks; those on disk are mapped, not read. No more can be added."""
         import pyarrow as pa
 
-        if self.path is None:
+        if self._path is None:
             return pa.chunked_array(self._held)
         if self._writer is not None:
             self._writer.close()
             self._writer = None
-        with pa.memory_map(str(self.path)) as file:
+        with pa.memory_map(str(self._path)) as file:
             return pa.ipc.open_file(file).read_all().column(0)

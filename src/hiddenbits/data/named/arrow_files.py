@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any
 
 from hiddenbits.data.cell_checks import MAX_BYTES, MAX_COLUMNS, check_distinct
 from hiddenbits.data.errors import TableError
 from hiddenbits.data.file_request import FileRequest, check_shape, naming, reading
-from hiddenbits.data.items.arrow import open_lists, open_pairs
+from hiddenbits.data.items.arrow import Asked, open_arrow
 from hiddenbits.data.locations.places import Place, open_file
 from hiddenbits.data.named.frames import open_frame
-from hiddenbits.data.named.parquet.files import is_list, pyarrow
+from hiddenbits.data.named.parquet.files import pyarrow
 from hiddenbits.data.table import Table
 from hiddenbits.data.text_files import open_text, too_large
 from hiddenbits.quoting import told
@@ -44,27 +43,17 @@ def open_jsonl(
         The most that the text may come to, unpacked, and the table in memory.
     """
     table = _read(request, _decode_json, max_bytes)
-    pairs: dict[str, Any] = {"row": row, "item": item, "value": value}
-    listed = table.num_columns == 1 and is_list(table.schema.field(0).type)
-    if any(name is not None for name in pairs.values()):
-        limits: dict[str, Any] = {"items": items, "max_columns": max_columns, "max_bytes": max_bytes}
-        return open_pairs(request, table.column_names, partial(_batches, request, table), **pairs, **limits)
-    if not listed and column is items is None:
+    asked = Asked(column, row, item, value, items, max_columns, max_bytes)
+    if not asked.is_for(table.schema):
         return _open(request, table)
-    if request.choices:
-        raise TableError("Lists of items have no columns of their own. Remove what was said about columns.")
-    column = column or table.column_names[0]
-    if column not in table.column_names:
-        raise TableError(f"{request.files[0]}: there is no column {column!r}.")
-    return open_lists(request, _batches(request, table, [column]), column, items, max_columns, max_bytes)
 
+    def batches(names: list[str]) -> Iterator[tuple[str, int, Any]]:
+        n_rows = 0
+        for batch in table.select(names).to_batches():
+            yield str(request.files[0]), n_rows, batch
+            n_rows += batch.num_rows
 
-def _batches(request: FileRequest, table: Any, names: list[str]) -> Iterator[tuple[str, int, Any]]:
-    """Yield some columns of a table, batch by batch, with the row at which each begins."""
-    row = 0
-    for batch in table.select(names).to_batches():
-        yield str(request.files[0]), row, batch
-        row += batch.num_rows
+    return open_arrow(request, table.column_names, batches, asked)
 
 
 def open_feather(request: FileRequest, *, max_bytes: int = MAX_BYTES) -> Table:

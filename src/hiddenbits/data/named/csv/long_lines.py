@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from hiddenbits.data.file_request import FileRequest, reading
-from hiddenbits.data.items.arrow import decoding, open_pairs
+from hiddenbits.data.items.arrow import Asked, decoding, open_arrow
 from hiddenbits.data.locations.places import Place
 from hiddenbits.data.named.csv.rows import Written
 from hiddenbits.data.named.parquet.files import pyarrow
@@ -21,34 +21,19 @@ class _WordsError(Exception):
     """A column that held whole numbers so far holds words, too."""
 
 
-def open_long_lines(
-    request: FileRequest,
-    written: Written,
-    *,
-    row: str | None,
-    item: str | None,
-    value: str | None,
-    items: Any,
-    max_columns: int,
-) -> Table:
+def open_long_lines(request: FileRequest, written: Written, asked: Asked) -> Table:
     """Open pairs of rows and items; see `open_parquet` for what the options mean.
 
     Keys and items are whole numbers where all of them are written as such, without leading zeros; otherwise text.
     """
-    pyarrow()
     words: set[str] = set()  # columns that are text
     while True:
         try:
-            return open_pairs(
+            return open_arrow(
                 request,
                 _names(request.files[0], written),
-                lambda names: _batches(request, written, names, value, words),
-                row=row,
-                item=item,
-                value=value,
-                items=items,
-                max_columns=max_columns,
-                max_bytes=written.max_bytes,
+                lambda names: _batches(request, written, names, asked.value, words),
+                asked,
             )
         except _WordsError as found:
             words.add(str(found))

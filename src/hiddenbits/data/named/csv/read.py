@@ -17,6 +17,7 @@ from hiddenbits.data.columns.open import open_cells
 from hiddenbits.data.columns.plain import plain_column
 from hiddenbits.data.errors import TableError
 from hiddenbits.data.file_request import FileRequest, naming, reading
+from hiddenbits.data.items.arrow import Asked
 from hiddenbits.data.items.baskets import open_if_baskets
 from hiddenbits.data.locations.places import Place
 from hiddenbits.data.named.csv.blocks import TextBlock
@@ -105,7 +106,7 @@ def open_csv(
             )
         from hiddenbits.data.named.csv.long_lines import open_long_lines
 
-        return open_long_lines(request, written, row=row, item=item, value=value, items=items, max_columns=max_columns)
+        return open_long_lines(request, written, Asked(None, row, item, value, items, max_columns, max_bytes))
     if items is not None:
         raise TableError("items= names the items of pairs. Give row= and item=, too.")
     rows_of: RowsOf = written.open

@@ -10,7 +10,7 @@ from hiddenbits.data.columns import Choices
 from hiddenbits.data.columns.open import check_names, open_bits, open_columns
 from hiddenbits.data.errors import TableError
 from hiddenbits.data.file_request import FileRequest, check_options, check_shape, naming, reading
-from hiddenbits.data.items.arrow import open_lists, open_pairs
+from hiddenbits.data.items.arrow import Asked, open_arrow
 from hiddenbits.data.locations.places import Place
 from hiddenbits.data.named.frames import open_frame
 from hiddenbits.data.named.parquet.columns import CELL_BYTES, ParquetColumns
@@ -83,33 +83,10 @@ def open_parquet(
     for path, info in zip(request.files, infos, strict=True):
         with reading(path):
             _check_fields(info.schema.names, schema.names, request.files[0].name)
-    if not row is item is value is None:
-        if column is not None:
-            raise TableError("row=, item= and value= read pairs. Remove column=, which does not apply.")
-        return open_pairs(
-            request,
-            schema.names,
-            lambda names: files.batches(0, files.n_rows, names, LINE_BYTES),
-            row=row,
-            item=item,
-            value=value,
-            items=items,
-            max_columns=max_columns,
-            max_bytes=max_bytes,
-        )
-    if column is not None or (len(schema) == 1 and is_list(schema.field(0).type)):
-        if request.choices:
-            raise TableError("columns= and drop= select columns, but this table has a column of lists. Remove them.")
-        column = column or schema.names[0]
-        if column not in schema.names:
-            raise TableError(
-                f"{request.files[0]}: there is no column {column!r}. The columns are "
-                f"{', '.join(map(repr, schema.names[:10]))}."
-            )
-        lists = files.batches(0, files.n_rows, [column], LIST_BYTES)
-        return open_lists(request, lists, column, items, max_columns, max_bytes)
-    if items is not None:
-        raise TableError("items= names the items of a column of lists. Name the column with column=.")
+    asked = Asked(column, row, item, value, items, max_columns, max_bytes)
+    if asked.is_for(schema):
+        size = LIST_BYTES if row is None else LINE_BYTES
+        return open_arrow(request, schema.names, lambda names: files.batches(0, files.n_rows, names, size), asked)
     _refuse_lists(request, infos)
     names = schema.names if request.names is None else request.names
     with naming(request.files[0]):
