@@ -20,7 +20,8 @@ class FileServer:
 
     Set `fault` while it runs: "no ranges", "says none" (Accept-Ranges: none), "no size", "size 0", "larger" (the size
     that HEAD tells), "drop" (the connection breaks in the middle), "slow" (no answer for a while), or a status such as
-    403. `requests` lists (method, path, Range header), and `sent` counts the bytes of bodies.
+    403. Files asked for in moved/ are elsewhere. `requests` lists (method, path, Range header), and `sent` counts the
+    bytes of bodies.
     """
 
     def __init__(self, files: dict[str, bytes] | None = None) -> None:
@@ -97,6 +98,8 @@ class _FileHandler(_Handler):
             return self.start(401, Content_Length=0)
         if fault == "slow":
             owner.stop.wait(20)
+        if path.startswith("moved/"):
+            return self.start(302, Location=f"{owner.url}/{path[6:]}", Content_Length=0)
         if path == "" or path.endswith("/"):
             return self.listing(path)
         if path not in owner.files:

@@ -1,9 +1,8 @@
-"""What is not a plain file: tokens in addresses, servers that send us elsewhere, gzip bombs, pipes."""
+"""Tokens in addresses, gzip bombs, pipes."""
 
 import gzip
 import io
 import os
-import pickle
 import threading
 import tracemalloc
 
@@ -14,11 +13,9 @@ from hiddenbits.addresses import safe_url, secrets_of
 from hiddenbits.data import TableError, open_table
 from hiddenbits.data import text_files as text
 from hiddenbits.data.locations.paths import find_files
-from tests.data.locations.servers import FileServer
 
 core = pytest.mark.core
 pytestmark = pytest.mark.timeout(120)
-CSV = b"a,b\n0,1\n1,0\n"
 
 # Tokens in the path ----------------------------------------------------------------------------------------------
 
@@ -63,63 +60,17 @@ def test_tokens_in_paths_are_not_shown(url, shown):
 @pytest.mark.parametrize("url", ["memory://bucket/secret/opensesame/missing.csv", f"memory://b/{TOKEN}/missing.csv"])
 def test_no_error_tells_a_token(url):
     pytest.importorskip("fsspec")
-    with pytest.raises(TableError, match="no such file") as caught:
+    with pytest.raises(TableError, match=r"/missing\.csv: there is no such file") as caught:
         open_table(url)
     assert not any(word in str(caught.value) for word in ("opensesame", TOKEN))
-    assert "/missing." in str(caught.value)
 
 
 def test_tokens_do_not_change_the_order_of_files():
-    fsspec = pytest.importorskip("fsspec")
-    store = fsspec.filesystem("memory")
+    store = pytest.importorskip("fsspec").filesystem("memory")
     names = [f"/t/{letter}{TOKEN}.csv" for letter in "cab"]
-    store.pipe(dict.fromkeys(names, CSV))
-    try:
-        assert [place.path for place in find_files("memory://t/*.csv")] == sorted(names)
-    finally:
-        store.rm("/t", recursive=True)
-
-
-# Redirects -------------------------------------------------------------------------------------------------------
-
-
-class Redirecting(FileServer):
-    """A server that sends every request for /r/... on to `to`."""
-
-    to = ""
-
-    @property
-    def handler(self):
-        class Handler(super().handler):
-            def answer(self, body):
-                if self.path.startswith("/r/"):
-                    return self.start(302, Location=f"{self.owner.to}/{self.path[3:]}", Content_Length=0)
-                return super().answer(body)
-
-        return Handler
-
-
-@pytest.fixture
-def servers():
-    pytest.importorskip("fsspec")
-    pytest.importorskip("aiohttp")
-    files = {"x.csv": CSV, "u.npy": npy(np.eye(3, dtype=np.uint8))}
-    with FileServer(files) as other, Redirecting(files) as first:
-        yield first, other
-
-
-def npy(array):
-    file = io.BytesIO()
-    np.save(file, array)
-    return file.getvalue()
-
-
-def test_redirects_on_one_host_are_followed(servers):
-    server, _ = servers
-    server.to = server.url
-    table = open_table(f"{server.url}/r/u.npy")
-    np.testing.assert_array_equal(table.to_float(), np.eye(3))
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(table)).to_float(), np.eye(3))  # on a worker too
+    store.pipe(dict.fromkeys(names, b"a,b\n0,1\n1,0\n"))
+    assert [place.path for place in find_files("memory://t/*.csv")] == sorted(names)
+    store.rm("/t", recursive=True)
 
 
 # Bombs -----------------------------------------------------------------------------------------------------------
@@ -166,38 +117,22 @@ def test_honest_tables_unfold(tmp_path, monkeypatch, share):
 
 @core
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no pipes in folders")
-@pytest.mark.parametrize("name", ["x.csv", "x.csv.gz", "x.npy", "x.npz", "x.dat", "x.parquet", "x.h5ad", "x.zarr.zip"])
+@pytest.mark.parametrize("name", ["x.csv.gz", "x.npy", "x.dat", "x.parquet", "x.zarr.zip"])
 def test_a_pipe_is_refused_and_not_waited_for(tmp_path, name):
     os.mkfifo(tmp_path / name)
     (tmp_path / "link.csv").symlink_to(tmp_path / name)
     (tmp_path / "b.dat").write_bytes(b"0 1\n")
-    asked = [
-        lambda: open_table(tmp_path / name),
-        lambda: open_table(tmp_path / "link.csv"),
-        lambda: open_table(tmp_path / "b.dat", items=tmp_path / name),
-    ]
-    for ask in asked:
-        errors = []
-        thread = threading.Thread(target=_attempt, args=(ask, errors), daemon=True)  # it must not keep us waiting
+    errors = []
+
+    def ask(path, **options):
+        try:
+            open_table(path, **options)
+        except Exception as error:
+            errors.append(error)
+
+    for path, options in ((name, {}), ("link.csv", {}), ("b.dat", {"items": tmp_path / name})):
+        thread = threading.Thread(target=ask, args=(tmp_path / path,), kwargs=options, daemon=True)
         thread.start()
-        thread.join(20)
-        assert [type(error) for error in errors] == [TableError]
-        assert "this is a pipe or a device" in str(errors[0])
-
-
-def _attempt(ask, errors):
-    try:
-        ask()
-    except Exception as error:
-        errors.append(error)
-
-
-@core
-def test_what_the_shell_hands_over_is_refused():
-    read, write = os.pipe()
-    try:
-        with pytest.raises(TableError, match="this is a pipe or a device"):
-            open_table(f"/dev/fd/{read}", format="csv")
-    finally:
-        os.close(read)
-        os.close(write)
+        thread.join(20)  # it must not keep us waiting
+    assert [type(error) for error in errors] == 3 * [TableError]
+    assert all("this is a pipe or a device" in str(error) for error in errors)
