@@ -85,7 +85,9 @@ def test_one_hot_is_explained_and_not_advised(tmp_path):
     (tmp_path / "t.csv").write_text("mood,a\n" + "good,0\nbad,1\nfair,1\n" * 6)
     shown = run("look", str(tmp_path / "t.csv")).output
     assert "one-hot" not in shown
-    assert "--code mood:good=1; the others are then 0, and all other differences" in " ".join(shown.split())
+    assert "--code mood:good=1. Values that are not named in --code are then 0, and all other differences" in " ".join(
+        shown.split()
+    )
     assert "--drop mood" in shown
     words = re.sub(r"[│\s]+", " ", run("fit", "--help").output)
     assert "such bits exclude each other, which breaks the assumption of latent class models" in words

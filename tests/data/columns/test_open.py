@@ -282,8 +282,28 @@ def test_rows_of_totals_and_counts_in_frames():
     frame = pd.DataFrame({"town": ["Bern", "Rom", "Oslo", "Total"], "a": [1, 0, 1, 2]})
     with pytest.raises(TableError, match=r"The last row seems to be a total: 'Total' .*frame\.iloc\[:-1\]"):
         open_table(frame)
-    with pytest.raises(ColumnsError, match=r"'n': seems to say how often each line occurs"):
-        open_table(pd.DataFrame({"a": [0, 0, 1, 1], "b": [0, 1, 0, 1], "n": [10, 4, 7, 30]}))
+    counts = pd.DataFrame({"a": [0, 0, 1, 1], "b": [0, 1, 0, 1], "n": [10, 4, 7, 30]})
+    with pytest.raises(ColumnsError, match=r"'n': seems to say how often each .* sample_weight='n', .* drop=\['n'\]"):
+        open_table(counts)
+    np.testing.assert_array_equal(open_table(counts, sample_weight="n").weights, counts["n"])
+
+
+def test_the_same_recode_and_the_same_question_are_reported_once():
+    rng = np.random.default_rng(0)
+    kinds = {"q": ["yes", "no"], "a": ["Yes", "No"], "s": [1, 2], "l": [1, 2, 3, 4, 5], "t": [0, 1, 9]}
+    survey = {f"{stem}{j}": rng.choice(values, 50) for stem, values in kinds.items() for j in range(12)}
+    with pytest.raises(ColumnsError) as refused:
+        open_table(pd.DataFrame(survey))
+    told = str(refused.value)
+    assert len(told) < 800
+    assert "'l*' (12 columns): ordered values 1, 2, 3, 4, 5. Say which count as 1, such as code={'l*': {4: 1, 5" in told
+    assert "'t*' (12 columns): 9" in told
+    assert "drop=['l*', 't*']" in told
+    with pytest.warns(ColumnsCodedWarning) as said:
+        open_table(pd.DataFrame(survey), drop=["l*", "t*"])
+    assert str(said[0].message).startswith(
+        "Read as bits: yes = 1, no = 0 in 'q*', 'a*' (24 columns); 2 = 1, 1 = 0 in 's*' (12 columns). To change"
+    )
 
 
 def test_a_message_about_very_many_columns_is_short_and_names_them_all():
@@ -315,4 +335,4 @@ def test_a_type_of_all_columns_leaves_out_those_of_many_values():
     with pytest.warns(hiddenbits.ColumnsLeftOutWarning, match="neither binary, nominal nor ordinal: 'age'"):
         assert open_table(columns, column_types="nominal", missing=[]).column_names == ("vote",)
     by_name = open_table(columns, column_types={"*": "nominal", "age": "ordinal"}, missing=[])
-    assert (by_name.column_names, by_name.sizes) == (("vote", "age"), (3, 120))
+    assert (by_name.column_names, by_name.coding.sizes) == (("vote", "age"), (3, 120))

@@ -142,7 +142,7 @@ ASKED = {
     "two": ([0, 1, 2], "ordered values 0, 1, 2"),
     "minus": ([0, 1, -1], "ordered values -1, 0, 1"),
     "half": ([0.0, 1.0, 0.5], "categories 0, 0.5, 1"),
-    "word": ([None, None, "column 0"], "'column 0' or blank"),
+    "word": ([None, None, "column 0"], "'column 0' or missing"),
 }
 LEFT_OUT = {
     "list": ([None, None, [0, 1]], "text"),

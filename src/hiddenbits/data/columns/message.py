@@ -1,7 +1,8 @@
-"""What is said about columns: one message that lists all that need a word, and what was read and left out."""
+"""Messages about columns: one that lists all that need a decision, and warnings of what was read and left out."""
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable, Collection, Sequence
 from fnmatch import fnmatchcase
@@ -21,7 +22,7 @@ WHERE_LEVELS = WHERE.replace("X, ...", "X, column_types='auto', ...")
 AS_THEY_ARE = "For LatentClassAnalysis, which takes nominal and ordinal columns as they are: column_types='auto'."
 T = TypeVar("T")
 LONG = 80  # characters; longer values are cut in options, too
-OTHERS = "the others are then 0, and all other differences between values are lost"
+OTHERS = "Values that are not named in code= are then 0, and all other differences between values are lost."
 
 
 class ColumnsLeftOutWarning(UserWarning):
@@ -94,11 +95,10 @@ class ColumnsError(TableError):
         table: Any = getattr(found, "table", found)
         if table.shape[1] < fewest:
             raise self
-        shown = [f"'{printable(name)}'" for name in self.asked[:6]]
-        more = f" and {len(self.asked) - 6} more" if len(self.asked) > 6 else ""
+        asked = [look for look in self.looks if look.name in self.asked]
         warnings.warn(
-            f"Left out, because there is more than one way to make bits of them: {', '.join(shown)}{more}. "
-            "`hiddenbits look TABLE` lists the options that take them in.",
+            "Left out, because there is more than one way to make bits of them: "
+            f"{_names(asked, self.looks)}. `hiddenbits look TABLE` lists the options that take them in.",
             ColumnsLeftOutWarning,
             stacklevel=3,
         )
@@ -108,39 +108,40 @@ class ColumnsError(TableError):
 def needs_a_word(
     asked: Sequence[ColumnLook], looks: Sequence[ColumnLook], *, offers: Collection[str] = (), levels: bool = False
 ) -> ColumnsError:
-    """Return the error that lists all columns that need a word.
+    """Return the error that lists all columns that need a decision, those with the same question in one line.
 
     `offers` are the options that the reader of the file has; `levels` says that columns may be nominal or ordinal.
     """
-    names = [look.name for look in looks]
-    lines, concerned = [], []
-    groups = _groups([one for one in asked if one.suspects], lambda look: tuple(map(key_of, look.suspects)))
-    lines += [_about_missing(group, looks, levels=levels) for _, group in groups]
-    concerned += [group for _, group in groups]
+    lines, groups = [], _groups([one for one in asked if one.suspects], lambda look: tuple(map(key_of, look.suspects)))
+    lines += [_about_missing(group, looks, levels=levels) for group in groups]
+    concerned = list(groups)
     if len(groups) > 1 and not values_hidden():
-        every_code = {look.name: _cut(look.suspects) for _, group in groups for look in group}
-        lines.append(f"- If all of these mean that there is no answer: missing={every_code!r}.")
+        codes = {name: _cut(group[0].suspects) for group in groups for name in _patterns(group, looks)}
+        lines.append(f"- If all of these mean that there is no answer: missing={codes!r}.")
         concerned.append([])
     clear = ("bits", "two values", "number", "id", *(("ordered", "nominal") if levels else ()))
     rest = [look for look in asked if not look.suspects or look.taken not in clear]
-    for _, group in _groups(rest, _in_common):
-        lines.append(_about_values(group, names, offers=offers))
+    for group in _groups(rest, _in_common):
+        lines.append(f"- {_names(group, looks)}: {_about_values(group, looks, offers=offers)}")
         concerned.append(group)
     if len(lines) > MOST_LINES:
-        rest = [look for group in concerned[MOST_LINES - 1 :] for look in group]
+        more = [look for group in concerned[MOST_LINES - 1 :] for look in group]
         lines[MOST_LINES - 1 :] = [
-            f"- {len(rest):,} more: {_names(rest)}. `hiddenbits look TABLE --write-recipe recipe.toml` writes down a "
-            "choice for every column; change what is not right, and say recipe='recipe.toml'."
+            f"- {len(more):,} more: {_names(more, looks)}. `hiddenbits look TABLE --write-recipe recipe.toml` writes "
+            "down a choice for every column; change what is not right, and say recipe='recipe.toml'."
         ]
     many = len(asked)
     head = f"{many} columns need a decision" if many > 1 else "One column needs a decision"
     as_bits, where = ("", WHERE_LEVELS) if levels else (" as bits (0 and 1)", WHERE)
     head += f" from you before this table can be read{as_bits}. {where}"
+    if any(look.taken in ("ordered", "nominal", "codes") for look in rest):
+        lines.append(OTHERS)
     if not levels and any(look.taken in ("ordered", "nominal") for look in asked):
         lines.append(AS_THEY_ARE)
     if any(look.unclear != "counts" for look in asked):
         it, stays = ("them", "they stay") if many > 1 else ("it", "it stays")
-        lines.append(f"To leave {it} out ({stays} with the rows): drop={_listed(asked, names, all_of_them=True)}.")
+        out = [name for group in _groups(asked, _in_common) for name in _patterns(group, looks)]
+        lines.append(f"To leave {it} out ({stays} with the rows): drop={out!r}.")
     return ColumnsError("\n".join([head, *lines]), looks, [look.name for look in asked])
 
 
@@ -159,20 +160,15 @@ def are_pairs(row: str, item: str, looks: Sequence[ColumnLook], *, offers: Colle
     )
 
 
-def _in_common(look: ColumnLook) -> Any:
-    """Return what columns must have in common to be spoken of together."""
-    if look.unclear or look.mark:
-        return look.unclear, look.mark
-    return look.taken, tuple(sorted(str(key_of(value)) for value in _proper(look)))
-
-
 def suggested(look: ColumnLook) -> dict[str, Any]:
     """Return options for one column, as `open_table` takes them, that would do."""
     options: dict[str, Any] = {}
     if look.suspects:
         options["missing"] = {look.name: list(look.suspects)}
     values = _proper(look)
-    if look.unclear:
+    if look.unclear == "counts":
+        options["sample_weight"] = look.name
+    elif look.unclear:
         options["drop"] = [look.name]
     elif look.mark:
         options["split"] = {look.name: look.mark}
@@ -191,35 +187,58 @@ def _proper(look: ColumnLook) -> list[Any]:
     return [value for value, _ in look.values if key_of(value) not in codes]
 
 
-def _groups(looks: Sequence[ColumnLook], by: Any) -> list[tuple[Any, list[ColumnLook]]]:
+def _in_common(look: ColumnLook) -> Any:
+    """Return what columns must have in common to be spoken of together."""
+    if look.unclear or look.mark:
+        return look.unclear, look.mark
+    return look.taken, tuple(sorted(str(key_of(value)) for value in _proper(look)))
+
+
+def _groups(looks: Sequence[ColumnLook], by: Callable[[ColumnLook], Any]) -> list[list[ColumnLook]]:
     found: dict[Any, list[ColumnLook]] = {}
     for look in looks:
         found.setdefault(by(look), []).append(look)
-    return list(found.items())
+    return list(found.values())
 
 
-def _names(group: Sequence[ColumnLook]) -> str:
-    return ", ".join(repr(name_of(look.name)) if look.name.strip() else "a column without a name" for look in group)
+def _names(group: Sequence[ColumnLook], looks: Sequence[ColumnLook]) -> str:
+    """Return how columns are spoken of: a few by name, many by patterns and their number."""
+    if len(group) <= FEW:
+        return ", ".join(_name(look.name) for look in group)
+    listed = _patterns(group, looks)
+    return f"{', '.join(map(_name, listed[:SHOWN]))}{', ...' if len(listed) > SHOWN else ''} ({len(group):,} columns)"
 
 
-def _listed(group: Sequence[ColumnLook], names: Sequence[str], *, all_of_them: bool = False) -> str:
-    pattern = None if len(group) <= FEW and all_of_them else _pattern(group, names)
-    return repr([pattern] if pattern else [look.name for look in group])
+def _name(name: str) -> str:
+    return repr(name_of(name)) if name.strip() else "a column without a name"
 
 
-def _pattern(group: Sequence[ColumnLook], names: Sequence[str]) -> str | None:
-    """Return a pattern that stands for many columns, and for no others."""
+def _patterns(group: Sequence[ColumnLook], looks: Sequence[ColumnLook]) -> list[str]:
+    """Return what stands for some columns, and for no others: a pattern for many of a common beginning, or names."""
     inside = [look.name for look in group]
-    pattern = f"{path.commonprefix(inside)}*"  # noqa: RUF071  (of texts, not of paths)
-    fits = len(group) > FEW and pattern != "*" and not any(one in pattern[:-1] for one in "*?[")
-    return pattern if fits and [name for name in names if fnmatchcase(name, pattern)] == inside else None
+    if (pattern := _pattern(inside, looks)) is not None:
+        return [pattern]
+    stems: dict[str, list[str]] = {}  # what is before the first digit: q1, q2, ..., a1, a2, ...
+    for name in inside:
+        stems.setdefault(re.split(r"\d", name, maxsplit=1)[0], []).append(name)
+    listed = []
+    for names in stems.values():
+        found = _pattern(names, looks)
+        listed += names if found is None else [found]
+    return listed
 
 
-def _by_column(option: str, group: Sequence[ColumnLook], names: Sequence[str], value: Any) -> str:
+def _pattern(inside: Sequence[str], looks: Sequence[ColumnLook]) -> str | None:
+    pattern = f"{path.commonprefix(list(inside))}*"  # noqa: RUF071  (of texts, not of paths)
+    fits = len(inside) > FEW and pattern != "*" and not any(one in pattern[:-1] for one in "*?[")
+    matched = {look.name for look in looks if fnmatchcase(look.name, pattern)} if fits else set()
+    return pattern if matched == set(inside) else None
+
+
+def _by_column(option: str, group: Sequence[ColumnLook], looks: Sequence[ColumnLook], value: Any) -> str:
     """Return an option that says the same about all columns of a group."""
-    pattern = _pattern(group, names)
     value = _short(value) if isinstance(value, dict) else value
-    return f"{option}={dict.fromkeys([pattern] if pattern else [look.name for look in group], value)!r}"
+    return f"{option}={dict.fromkeys(_patterns(group, looks), value)!r}"
 
 
 def _short(code: dict[Any, int]) -> dict[Any, int]:
@@ -236,79 +255,73 @@ def _shown(values: Sequence[Any]) -> str:
 
 
 def _about_missing(group: Sequence[ColumnLook], looks: Sequence[ColumnLook], *, levels: bool) -> str:
-    look, names = group[0], [one.name for one in looks]
-    count = sum(count for one in group for value, count in one.values if key_of(value) in {*map(key_of, look.suspects)})
+    look, codes = group[0], {key_of(value) for value in group[0].suspects}
+    count = sum(count for one in group for value, count in one.values if key_of(value) in codes)
     what = "looks like a code for missing" if len(look.suspects) == 1 else "look like codes for missing"
-    said = f"- {_names(group)}: {_shown(look.suspects)} ({count:,} {'cells' if count > 1 else 'cell'}) {what}."
+    cells = f"{count:,} {'cells' if count > 1 else 'cell'}"
+    found = f"- {_names(group, looks)}: {_shown(look.suspects)} ({cells}) {what}."
     if values_hidden():
-        return f"{said} If so, name it with missing=. Values are not shown because HIDDENBITS_HIDE_VALUES is set."
+        return f"{found} If so, name it with missing=. Values are not shown because HIDDENBITS_HIDE_VALUES is set."
     code = "" if levels or look.taken == "number" else ", and with code= which values are 1"
-    none = _by_column("missing", group, names, [])
-    inside, codes = {one.name for one in group}, {*map(key_of, look.suspects)}
+    inside = {one.name for one in group}
     elsewhere = any(key_of(value) in codes for one in looks if one.name not in inside for value, _ in one.values)
-    given = (
-        _by_column("missing", group, names, _cut(look.suspects)) if elsewhere else f"missing={_cut(look.suspects)!r}"
-    )
-    return f"{said} If so, say {given}. If it is a real answer, say {none}{code}."
+    given = _by_column("missing", group, looks, _cut(look.suspects))
+    given = given if elsewhere else f"missing={_cut(look.suspects)!r}"
+    return f"{found} If so, say {given}. If it is a real answer, say {_by_column('missing', group, looks, [])}{code}."
 
 
-def _about_values(group: Sequence[ColumnLook], names: Sequence[str], *, offers: Collection[str]) -> str:
+def _about_values(group: Sequence[ColumnLook], looks: Sequence[ColumnLook], *, offers: Collection[str]) -> str:
+    """Return what there is to decide about columns with the same values."""
     look, values = group[0], _proper(group[0])
-    head = f"- {_names(group)}: "
-    if look.unclear:
-        return head + _about_numbers(group, names, offers=offers)
-    if look.mark:
-        shown = "" if values_hidden() else f", such as {quoted(next(v for v in values if look.mark in str(v)))}"
-        split = f"split={dict.fromkeys((one.name for one in group), look.mark)!r}"
-        alone = _by_column("code", [look], names, {values[0]: 1})
-        do = (
-            f"say {split}"
-            if "split" in offers
-            else f"open frame.drop(columns={look.name!r}).join(frame[{look.name!r}].str.get_dummies({look.mark!r})), "
-            "in which a blank counts as no code"
-        )
-        return (
-            f"{head}several codes in a cell{shown}. For a bit of each code {do}. If each cell is one value, say "
-            f"which count as 1, such as {alone}; {OTHERS}."
-        )
-    if values_hidden():
-        return f"{head}{look.taken} (values are hidden). Say with code= which values are 1."
-    code = _by_column("code", group, names, suggested(look).get("code", {}).get(look.name))
-    if look.taken == "ordered":
-        return f"{head}ordered values {_shown(values)}. Say which count as 1, such as {code}; {OTHERS}."
-    if look.taken == "nominal":
-        if any(len(str(value)) > LONG for value in values):
-            return f"{head}categories {_shown(values)}. Say with code= which count as 1; {OTHERS}."
-        return f"{head}categories {_shown(values)}. Say which count as 1, such as {code}; {OTHERS}."
-    if look.taken == "one value or blank":
-        alone = _by_column("code", group, names, {values[0]: 1})
-        blanks = sum(one.n_blank for one in group)
-        if not blanks:
-            return f"{head}only {_shown(values)} besides. Say {alone} if it is 1."
-        return (
-            f"{head}{_shown(values)} or blank ({blanks:,} blanks). If a blank means no, say {code}; if it means that "
-            f"nobody asked or answered, say {alone}."
-        )
-    if look.taken == "number":
-        return f"{head}numbers. Say above which they are 1, such as {_by_column('code', group, names, '> 0')}."
-    why = {
-        "id": "tells rows apart",
-        "date": "holds dates",
-        "text": "holds text",
-        "constant": "has the same value in every row",
-    }
-    return f"{head}{why.get(look.taken, 'is not bits')}, so it cannot be bits. Take it out of columns= and code=."
-
-
-def _about_numbers(group: Sequence[ColumnLook], names: Sequence[str], *, offers: Collection[str]) -> str:
-    """Return what is said about numbers that can be read in two ways."""
-    look = group[0]
     if look.unclear == "counts":
         return (
-            "seems to say how often each line occurs. If so, say "
-            f"drop={_listed(group, names, all_of_them=True)}, and give the column to fit() as sample_weight=, without "
-            "which each line would count once. If not, that drop= is enough."
+            f"seems to say how often each line occurs. If so, say sample_weight={look.name!r}, without which each line "
+            f"would count once. If not, say drop={[look.name]!r}."
         )
+    if look.unclear:
+        return _about_numbers(look, offers=offers)
+    if look.mark:
+        return _about_codes(group, looks, offers=offers)
+    if values_hidden():
+        return f"{look.taken} (values are hidden). Say with code= which values are 1."
+    code = _by_column("code", group, looks, suggested(look).get("code", {}).get(look.name))
+    if look.taken in ("ordered", "nominal"):
+        what = "ordered values" if look.taken == "ordered" else "categories"
+        long = any(len(str(value)) > LONG for value in values)
+        do = "Say with code= which count as 1" if long else f"Say which count as 1, such as {code}"
+        return f"{what} {_shown(values)}. {do}."
+    if look.taken == "one value or blank":
+        alone, missing = _by_column("code", group, looks, {values[0]: 1}), sum(one.n_blank for one in group)
+        if not missing:
+            return f"only {_shown(values)} besides. Say {alone} if it is 1."
+        return (
+            f"{_shown(values)} or missing ({missing:,} cells). If a missing value means no, say {code}; if it means "
+            f"that nobody asked or answered, say {alone}."
+        )
+    if look.taken == "number":
+        return f"numbers. Say above which they are 1, such as {_by_column('code', group, looks, '> 0')}."
+    why = {"id": "tells rows apart", "date": "holds dates", "text": "holds text", "constant": "has one value only"}
+    return f"{why.get(look.taken, 'is not bits')}, so it cannot be bits. Take it out of columns= and code=."
+
+
+def _about_codes(group: Sequence[ColumnLook], looks: Sequence[ColumnLook], *, offers: Collection[str]) -> str:
+    """Return what there is to decide about columns with several codes in a cell."""
+    look, values = group[0], _proper(group[0])
+    shown = "" if values_hidden() else f", such as {quoted(next(v for v in values if look.mark in str(v)))}"
+    do = (
+        f"say split={dict.fromkeys((one.name for one in group), look.mark)!r}"
+        if "split" in offers
+        else f"open frame.drop(columns={look.name!r}).join(frame[{look.name!r}].str.get_dummies({look.mark!r})), "
+        "in which a missing value counts as no code"
+    )
+    return (
+        f"several codes in a cell{shown}. For a bit of each code {do}. If each cell is one value, say which count as "
+        f"1, such as {_by_column('code', [look], looks, {values[0]: 1})}."
+    )
+
+
+def _about_numbers(look: ColumnLook, *, offers: Collection[str]) -> str:
+    """Return what there is to decide about numbers that can be read in two ways."""
     comma = next((value for value, _ in look.values if isinstance(value, str) and "," in value), "1,5")
     if look.unclear == "signs":
         point = next((value for value, _ in look.values if isinstance(value, float)), 1.5)
@@ -324,25 +337,30 @@ def _about_numbers(group: Sequence[ColumnLook], names: Sequence[str], *, offers:
     return f"numbers with a comma ({quoted(comma)}). {do}"
 
 
-def said_of_left_out(looks: Sequence[ColumnLook], *, levels: bool = False) -> str:
+def left_out_message(out: Sequence[ColumnLook], looks: Sequence[ColumnLook], *, levels: bool = False) -> str:
     """Return the sentence about columns that were left out; `levels`: of a table that may have nominal columns."""
-    parts = [f"{_names(group)} ({taken})" for taken, group in _groups(looks, lambda look: look.taken)]
-    drop = f"drop={[look.name for look in looks]!r}" if len(looks) <= SHOWN else "drop= with their names"
+    groups = _groups(out, lambda look: look.taken)
+    parts = [f"{_names(group, looks)} ({group[0].taken})" for group in groups]
+    drop = [name for group in groups for name in _patterns(group, looks)]
     what = "neither binary, nominal nor ordinal" if levels else "not bits"
-    said = f"Left out of the model, because they are {what}: {'; '.join(parts)}. They stay with the rows."
-    number = next((look.name for look in looks if look.taken == "number"), None)
+    message = f"Left out of the model, because they are {what}: {'; '.join(parts)}. They stay with the rows."
+    number = next((look.name for look in out if look.taken == "number"), None)
     if number is not None:
-        said += f" To make bits of numbers, say above which they are 1, such as code={{{number!r}: '> 0'}}."
-    return f"{said} If it is right to leave them out, {drop} says so and silences this."
+        message += f" To make bits of numbers, say above which they are 1, such as code={{{number!r}: '> 0'}}."
+    shown = f"drop={drop!r}" if len(drop) <= SHOWN else "drop= with their names"
+    return f"{message} If it is right to leave them out, {shown} says so and silences this."
 
 
-def said_of_coded(looks: Sequence[ColumnLook]) -> str:
-    """Return the sentence about columns of two values: which is 1."""
+def coded_message(coded: Sequence[ColumnLook], looks: Sequence[ColumnLook]) -> str:
+    """Return the sentence about columns of two values: which is 1, once for all columns with the same two."""
     if values_hidden():
-        return f"Columns of two values were read as bits: {_names(looks)}. To say which value is 1, set code=."
-    groups = _groups(looks, lambda look: (key_of(look.one), key_of(look.zero)))
-    parts = [f"{_word(group[0].one)} = 1, {_word(group[0].zero)} = 0 in {_names(group)}" for _, group in groups]
-    unsure = next((look for look in looks if not look.by_meaning), looks[0])
+        return f"Columns of two values were read as bits: {_names(coded, looks)}. To say which value is 1, set code=."
+    groups = sorted(_groups(coded, lambda look: (key_of(look.one), key_of(look.zero))), key=len, reverse=True)
+    shown = groups if len(groups) <= SHOWN else groups[: SHOWN - 1]
+    parts = [f"{_word(g[0].one)} = 1, {_word(g[0].zero)} = 0 in {_names(g, looks)}" for g in shown]
+    if len(shown) < len(groups):
+        parts.append(f"and so on in {sum(map(len, groups[len(shown) :])):,} columns more")
+    unsure = next((look for look in coded if not look.by_meaning), coded[0])
     example = {unsure.name: _short({unsure.zero: 1})}
     return f"Read as bits: {'; '.join(parts)}. To change that, set code=, such as code={example!r}."
 

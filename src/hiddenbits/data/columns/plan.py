@@ -19,9 +19,9 @@ from hiddenbits.data.columns.message import (
     ColumnsCodedWarning,
     ColumnsLeftOutWarning,
     are_pairs,
+    coded_message,
+    left_out_message,
     needs_a_word,
-    said_of_coded,
-    said_of_left_out,
 )
 from hiddenbits.data.columns.shape import counts_rows, pairs
 from hiddenbits.data.errors import TableError
@@ -68,9 +68,10 @@ class Plan:
     def say(self, *, levels: bool) -> None:
         """Warn of what was left out, and which value is 1, which is all the same to a model that takes levels."""
         if self.guessed and not levels:
-            warnings.warn(said_of_coded(self.guessed), ColumnsCodedWarning, stacklevel=5)
+            warnings.warn(coded_message(self.guessed, self.looks), ColumnsCodedWarning, stacklevel=5)
         if self.left_out:
-            warnings.warn(said_of_left_out(self.left_out, levels=levels), ColumnsLeftOutWarning, stacklevel=5)
+            message = left_out_message(self.left_out, self.looks, levels=levels)
+            warnings.warn(message, ColumnsLeftOutWarning, stacklevel=5)
 
 
 def plan(
