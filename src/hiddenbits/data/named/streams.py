@@ -41,10 +41,10 @@ def open_stream(X: Any, request: Request) -> Table:
         return _open_lazy(X, request)
     what = "The query of DuckDB" if type(X).__name__ == "DuckDBPyRelation" else f"A {type(X).__name__}"
     with _asking(what):
-        schema, batches = _batches(X)
-    schema = pyarrow().schema([field.with_type(_plain(field.type)) for field in schema])
+        reader = _reader(X)
+    schema = pyarrow().schema([field.with_type(_plain(field.type)) for field in reader.schema])
     check_distinct(schema.names)
-    return open_batches(_guarded(batches, schema, what), schema, what, request, request.options)
+    return open_batches(_guarded(reader, schema, what), schema, what, request, request.options)
 
 
 def open_batches(batches: Iterator[Any], schema: Any, what: str, request: Request, options: Mapping[str, Any]) -> Table:
@@ -109,19 +109,18 @@ def _asking(what: str) -> Iterator[None]:
         raise TableError(f"{what} gives no rows ({type(error).__name__}: {told(error)}).") from error
 
 
-def _batches(X: Any) -> tuple[Any, Iterator[Any]]:
-    """Return (schema, iterator of record batches)."""
-    pa, kinds = pyarrow(), {kind.__name__ for kind in type(X).__mro__}
-    if "Dataset" in kinds:
+def _reader(X: Any) -> Any:
+    """Return what yields record batches and knows their schema."""
+    pa = pyarrow()
+    if hasattr(X, "scanner"):  # a dataset
         X = X.scanner(use_threads=False)
-    if "Dataset" in kinds or "Scanner" in kinds:
-        return X.projected_schema, iter(X.to_batches())
-    if "RecordBatch" in kinds:
-        return X.schema, iter([X])
+    if hasattr(X, "to_reader"):
+        return X.to_reader()
     if hasattr(X, "fetch_record_batch") and not hasattr(X, "__arrow_c_stream__"):
         X = X.fetch_record_batch()
-    reader = X if isinstance(X, pa.RecordBatchReader) else pa.RecordBatchReader.from_stream(X)
-    return reader.schema, iter(reader)
+    if isinstance(X, pa.RecordBatch):
+        return pa.RecordBatchReader.from_batches(X.schema, [X])
+    return X if isinstance(X, pa.RecordBatchReader) else pa.RecordBatchReader.from_stream(X)
 
 
 def _plain(kind: Any) -> Any:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from hiddenbits.addresses import safe_url
 from hiddenbits.data.errors import TableError
 from hiddenbits.data.file_request import reading
 from hiddenbits.data.locations.paths import natural_key, refuse_lake
@@ -29,12 +29,12 @@ def find_hive(path: Any, options: Mapping[str, Any]) -> Parts | None:
     with reading(folder):
         import pyarrow.dataset as ds
 
-        far = folder if isinstance(folder, RemoteFile) else None
         where, fs = (os.fspath(folder), None) if isinstance(folder, Path) else (folder.path, folder.fs)
-        given = _given(ds.dataset(where, filesystem=fs, format="parquet", partitioning="hive"))
-        if not given:
-            raise TableError("there are no Parquet files in this folder.")
-    return _parts({name: given[name] for name in sorted(given, key=natural_key)}, far)
+        parts = files_of_dataset(ds.dataset(where, filesystem=fs, format="parquet", partitioning="hive"))
+        if parts is None:
+            raise TableError("there are no Parquet files in this folder, or they have the columns of their paths.")
+    files, given = zip(*sorted(zip(*parts, strict=True), key=lambda part: natural_key(str(part[0]))), strict=True)
+    return files, given
 
 
 def _folder(path: str | os.PathLike[str], options: Mapping[str, Any]) -> Place | None:
@@ -70,22 +70,13 @@ def files_of_dataset(dataset: Any) -> Parts | None:
     fields = [*held, *(dataset.schema.field(name) for name in partition)]
     if [(f.name, f.type) for f in fields] != [(f.name, f.type) for f in dataset.schema]:
         return None
-    if type(dataset.filesystem).__name__ == "LocalFileSystem":
-        return _parts(given, None)
     fs = getattr(getattr(dataset.filesystem, "handler", None), "fs", None)  # of fsspec
-    if fs is None:
-        return None
-    protocol = fs.protocol if isinstance(fs.protocol, str) else fs.protocol[0]
-    return _parts(given, RemoteFile(fs, "", f"{protocol}:/"))
-
-
-def _parts(given: Mapping[str, Mapping[str, Any]], far: RemoteFile | None) -> Parts:
-    """Return what was found by the names of files; `far` is the folder at an address, or the root of a file system."""
-    if far is None:
-        places: Sequence[Place] = [Path(name).absolute() for name in given]
+    if type(dataset.filesystem).__name__ == "LocalFileSystem":
+        places: list[Place] = [Path(name).absolute() for name in given]
+    elif fs is not None:
+        places = [RemoteFile(fs, name, safe_url(fs.unstrip_protocol(name))) for name in given]
     else:
-        shown = {name: f"{far.shown}/{name.removeprefix(far.path).lstrip('/')}" for name in given}
-        places = [replace(far, path=name, shown=shown[name]) for name in given]
+        return None
     refuse_lake(places)
     return tuple(places), tuple(given.values())
 
