@@ -59,6 +59,7 @@ _HOMES = {
     "open_table": "hiddenbits.data",
     "report": "hiddenbits.reporting",
     "run_on": "hiddenbits.engine",
+    "repeat_rows": "hiddenbits.data.subset",
     "take_rows": "hiddenbits.data.subset",
     "TopographicMap": "hiddenbits.families.topographic_map.estimator",
     "TreeMixture": "hiddenbits.families.tree_mixture.estimator",
@@ -95,6 +96,7 @@ if TYPE_CHECKING:
     from hiddenbits.data.items.gather import DuplicateItemsWarning as DuplicateItemsWarning
     from hiddenbits.data.look import look_at_columns as look_at_columns
     from hiddenbits.data.masking import hide_cells as hide_cells
+    from hiddenbits.data.subset import repeat_rows as repeat_rows
     from hiddenbits.data.subset import take_rows as take_rows
     from hiddenbits.diagnostics.exclusive_groups import exclusive_groups as exclusive_groups
     from hiddenbits.engine import CheckpointError as CheckpointError

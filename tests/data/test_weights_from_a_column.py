@@ -8,8 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn.base import clone
+from typer.testing import CliRunner
 
-from hiddenbits import LatentClassAnalysis, TableError, evaluate, load, open_table, tetrachoric
+import hiddenbits
+from hiddenbits import LatentClassAnalysis, TableError, evaluate, load, open_table, repeat_rows, tetrachoric
+from hiddenbits.cli.app import app
 
 pd = pytest.importorskip("pandas")
 pytestmark = pytest.mark.filterwarnings(
@@ -70,6 +73,28 @@ def test_the_column_is_in_no_model_and_stays_with_the_rows(tmp_path: Path) -> No
     assert np.array_equal(from_recipe.weights, table.weights)
     clone(MODEL).set_params(max_iter=2).fit(counts, sample_weight="Freq").save(tmp_path / "model.hb")
     assert open_table(counts, code=load(tmp_path / "model.hb"), sample_weight="Freq").weights.sum() == counts.Freq.sum()
+
+
+def test_counts_are_repeated_as_rows() -> None:
+    counts = titanic()
+    table = repeat_rows(open_table(counts, sample_weight="Freq", column_types="auto"))
+    assert table.weights is None
+    assert table.beside["Freq"] == np.repeat(counts.Freq, counts.Freq).tolist()
+    people = open_table(expanded(counts), column_types="auto")
+    assert sorted(table.to_float().sum(axis=0)) == sorted(people.to_float().sum(axis=0))  # levels in another order
+    with pytest.raises(TableError, match="no counts"):
+        repeat_rows(open_table(np.eye(2), sample_weight=[0.5, 1]))
+
+
+def test_commands_count_the_rows(tmp_path: Path) -> None:
+    titanic().drop(columns="Class").to_csv(tmp_path / "t.csv", index=False)
+    for command in (["look"], ["fit", "classes", "-n", "1", "-o", str(tmp_path / "m.hb")]):
+        typed = [command[0], str(tmp_path / "t.csv"), *command[1:], "--sample-weight", "Freq", "--json"]
+        found = CliRunner().invoke(app, typed)
+        assert found.exit_code == 0, found.output
+    assert load(tmp_path / "m.hb").feature_names_in_.tolist() == ["Sex", "Age", "Survived"]
+    report = hiddenbits.report(open_table(titanic().drop(columns="Class"), sample_weight="Freq"))
+    assert f"{titanic().Freq.sum():,} rows" in report.to_markdown()
 
 
 def test_measures_take_the_column_by_name() -> None:

@@ -99,9 +99,10 @@ def look(
         tell(own_words(str(seen_columns.needs)))
         tell(f"Next, if these guesses are right: {next_command(asked, seen_columns)}")
         return
-    coding = seen_columns.table.coding
-    with at.work("Looking", seen_columns.table.shape[0]):
-        seen = evaluate.look(seen_columns.table)
+    counted = Opened(seen_columns.table).counted().table
+    coding = counted.coding
+    with at.work("Looking", counted.shape[0]):
+        seen = evaluate.look(counted)
     if json:
         as_json(
             seen.to_dict()
@@ -204,7 +205,7 @@ def compare(
 
     families = [family(word).name for word in models] if models else None
     check_folder(folder)
-    found = opened(asked)
+    found = opened(asked).counted()
     labels = found.labels(groups)
     with at.work("Comparing") as bar:
         comparison = evaluate.compare(found.table, families, groups=labels, seed=seed, folder=folder, progress=bar.at)

@@ -81,6 +81,13 @@ class Opened:
         """Names of the columns; x0, x1, ... where the table has none."""
         return list(self.table.names or [f"x{j}" for j in range(self.table.shape[1])])
 
+    def counted(self) -> Opened:
+        """Return a row for each that the weights count, so that equal rows can be held out apart."""
+        from hiddenbits import repeat_rows
+
+        weights = self.table.weights
+        return self if weights is None or (weights % 1).any() else Opened(repeat_rows(self.table))
+
     def labels(self, column: str | None) -> list[str] | None:
         """Return the column whose labels say which rows belong together; None where none was asked for."""
         if column is None:

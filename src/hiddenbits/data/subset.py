@@ -15,6 +15,8 @@ from hiddenbits.data.bits import Bits
 from hiddenbits.data.errors import TableError
 from hiddenbits.data.table import Source, Table
 
+MOST_REPEATED = 1 << 32  # cells
+
 
 @dataclass(frozen=True, eq=False)
 class DerivedSource:
@@ -115,3 +117,44 @@ def take_rows(table: Table, rows: AnyArray) -> Table:
     x, observed = table.source.read(0, table.shape[0])
     held = table.of_rows(x.take(chosen), observed.take(chosen), table.names, table.coding_of_levels)
     return replace(held, weights=weights, part_bytes=table.part_bytes)
+
+
+def repeat_rows(table: Table) -> Table:
+    """Return a table of counts as the rows that were counted: each row as often as its weight says, without weights.
+
+    A fit is the same. Scores on held-out rows are not: of equal rows that are counted, all are held out, or none.
+
+    Parameters
+    ----------
+    table : Table
+        With weights that are whole numbers, such as ``open_table(frame, sample_weight="count")``.
+
+    Returns
+    -------
+    table : Table
+        In memory.
+
+    Examples
+    --------
+    >>> import numpy as np, hiddenbits
+    >>> table = hiddenbits.open_table(np.eye(2), sample_weight=[2, 1])
+    >>> hiddenbits.repeat_rows(table).to_float()
+    array([[1., 0.],
+           [1., 0.],
+           [0., 1.]])
+    """
+    if table.weights is None:
+        return table
+    many = table.weights.astype(np.int64)
+    if (many != table.weights).any():
+        raise TableError("The weights of rows are no counts: some are not whole numbers.")
+    if int(many.sum()) * table.shape[1] > MOST_REPEATED:
+        raise TableError(f"The weights count {many.sum():,} rows, too many to have each of them in memory.")
+    rows, read_as = np.repeat(np.arange(len(many)), many), table.read_as
+    x, observed = table.source.read(0, len(many))
+    held = table.of_rows(x.take(rows), observed.take(rows), table.names, table.coding_of_levels)
+    if read_as is not None:
+        parts = {name: cells.part(0, len(many)) for name, cells in read_as.cells.items()}
+        cells = {name: replace(part, rows=part.rows[rows]) for name, part in parts.items()}
+        read_as = replace(read_as, cells=cells)
+    return replace(held, part_bytes=table.part_bytes, read_as=read_as)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from hiddenbits import ColumnsError, Table, open_table
+from hiddenbits import ColumnsError, Table, open_table, repeat_rows
 from hiddenbits.commands import path_shown
 from hiddenbits.reporting.origin import Origin, of_python
 from hiddenbits.reporting.result import Report
@@ -43,7 +43,7 @@ def report(
     Parameters
     ----------
     X : table of shape (rows, columns)
-        Anything that `open_table` opens. Row weights are not supported.
+        Anything that `open_table` opens. Row weights must be counts of equal rows.
     by : str or sequence, optional
         A column whose groups are compared, such as a party or a region, which then does not enter the models; or a
         label for each row.
@@ -136,6 +136,10 @@ def report_of(
     if groups is not None and len(groups) != table.shape[0]:
         raise ValueError(f"groups= has {len(groups)} labels for {table.shape[0]} rows. Give one per row.")
     labels = None if groups is None else np.asarray([str(label) for label in groups])
+    if table.weights is not None:
+        rows_of = np.repeat(np.arange(table.shape[0]), table.weights.astype(np.int64))
+        table, columns = repeat_rows(table), {key: [cells[i] for i in rows_of] for key, cells in columns.items()}
+        labels = None if labels is None else labels[rows_of]
     context = replace(
         _context(table, columns, labels, rows, colour, named, curved, seed, tell or _silent), origin=origin
     )
@@ -200,8 +204,6 @@ def _checked(
             "it: summary(), diagnostics.residual_pairs and plots.profiles show its classes. Or say with code= which "
             "values are 1."
         )
-    if table.weights is not None:
-        raise ValueError("A report does not support row weights. Remove them with table.with_weights(None).")
     for key, values in beside.items():
         if len(values) != table.shape[0]:
             raise ValueError(f"beside[{key!r}] has {len(values)} values for {table.shape[0]} rows. Give one per row.")
