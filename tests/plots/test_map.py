@@ -204,14 +204,6 @@ def test_categories_have_their_own_glyphs_and_names_are_text():
     ax.figure.canvas.draw()
 
 
-def test_dollars_in_column_names_are_dollars():
-    X, _, model = clusters()
-    broken = [f"$\\broken{{{j}$" for j in range(8)]  # no formula: drawing it as one would raise
-    ax = plots.map(model, X, lines=True, names=broken, labels=["$\\frac$"] * len(X))
-    ax.figure.canvas.draw()
-    assert {text.get_text() for text in ax.texts if "broken" in text.get_text()} <= set(broken)
-
-
 def test_numbers_are_a_scale_and_coincident_rows_their_mean():
     X, _, model = clusters()
     numbers = np.arange(len(X), dtype=float)

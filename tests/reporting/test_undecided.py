@@ -28,17 +28,3 @@ def test_with_fewer_than_three_columns_left_the_question_stays():
         report(frame(2))
     with pytest.raises(hiddenbits.ColumnsError, match="2 columns need a decision"):
         report(frame(0))
-
-
-@pytest.mark.slow
-def test_on_the_command_line(tmp_path):
-    typer = pytest.importorskip("typer.testing")
-    from hiddenbits.cli.app import app
-
-    frame(4).to_csv(tmp_path / "t.csv", index=False)
-    words = ["report", str(tmp_path / "t.csv"), "-o", str(tmp_path / "r.html"), "--by", "grade"]
-    with quick():
-        done = typer.CliRunner().invoke(app, words)
-    assert done.exit_code == 0, done.output
-    assert "make bits of them: 'job'." in " ".join(done.output.split())
-    assert "Not used: 1 column that is not yes/no (“job”)." in (tmp_path / "r.html").read_text(encoding="utf-8")

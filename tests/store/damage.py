@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 
-SIZES = {"BOOL": 1, "U8": 1, "I32": 4, "I64": 8, "U64": 8, "F32": 4, "F64": 8}
 NUMPY = {"BOOL": "?", "U8": "u1", "I32": "<i4", "I64": "<i8", "U64": "<u8", "F32": "<f4", "F64": "<f8"}
 META = "__metadata__"
 

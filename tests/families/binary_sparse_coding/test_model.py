@@ -105,16 +105,6 @@ def test_most_probable_state_outside_the_candidates():
     np.testing.assert_array_equal(model.code(wide, model.prepare(wide), block_of(rows))[:40], best)
 
 
-@pytest.mark.parametrize("missing", [0.0, 0.2])
-def test_single_precision(missing):
-    params = params_of(1)
-    rows = rows_of(params, 1, n=300, missing=missing)
-    double = expected(SparseCoding(6, 4, 3, schedule=Schedule(10)), params, rows)
-    single = expected(SparseCoding(6, 4, 3, schedule=Schedule(10), dtype="float32"), params, rows.astype(np.float32))
-    for name, value in double.to_arrays().items():
-        np.testing.assert_allclose(single.to_arrays()[name], value, rtol=2e-5, atol=2e-5 * np.abs(value).max())
-
-
 # Updates ------------------------------------------------------------------------------------------------------------
 
 

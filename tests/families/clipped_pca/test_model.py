@@ -12,7 +12,6 @@ from hiddenbits.families.clipped_pca.model import (
     Clipped,
     bit_covariances,
     by_chance,
-    capped,
     expected_counts,
     leading,
     pair_log_likelihood,
@@ -131,12 +130,6 @@ def test_leading_eigenpairs():
     assert (found[np.abs(found).argmax(axis=0), np.arange(5)] > 0).all()
     np.testing.assert_allclose((same**2).sum(axis=0), 1.0)
     assert leading(np.eye(2), 5).shape == (2, 2)
-
-
-def test_caps():
-    W = np.array([[0.99, 0.0], [0.5, 0.5], [0.0, 0.0], [0.8, 0.6]])
-    np.testing.assert_allclose((capped(W, 0.95) ** 2).sum(axis=1), [0.95, 0.5, 0.0, 0.95])
-    np.testing.assert_allclose((capped(W, 1.0) ** 2).sum(axis=1), [0.99**2, 0.5, 0.0, 1.0])
 
 
 def test_pairwise_likelihood_is_that_of_the_tables():

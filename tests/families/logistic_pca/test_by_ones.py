@@ -21,7 +21,6 @@ from hiddenbits.families.logistic_pca.by_ones.expectations import (
     softplus_sums,
 )
 from hiddenbits.families.logistic_pca.by_ones.model import LogisticByOnes
-from hiddenbits.families.logistic_pca.by_ones.params import Cells, cut
 from hiddenbits.families.logistic_pca.by_ones.verbs import LogisticOfOnes
 from hiddenbits.families.logistic_pca.model import Logistic
 from hiddenbits.families.logistic_pca.params import LogisticParams
@@ -113,29 +112,6 @@ def test_expansion_at_anchors_equals_integration():
     gradient, hessian = at_anchors(joint, copies, anchors, C)
     np.testing.assert_allclose(gradient, (sigma * copies) @ W, atol=0.01)
     np.testing.assert_allclose(unpack(hessian, 2), np.einsum("nj,ja,jb->nab", slope * copies, W, W), atol=0.02)
-
-
-def test_cells_are_where_the_rows_are():
-    rng = np.random.default_rng(3)
-    axis, threshold, child, anchors = cut(np.ones(1), np.zeros((1, 2)), np.ones((1, 2)), 64)
-    cells = Cells.of(axis, threshold, child)
-    x = rng.standard_normal((500, 2))
-    found = cells.find(x)
-    assert len(anchors) == 64
-    assert len(np.unique(found)) > 50
-    for place, cell in zip(x[:50], found[:50], strict=True):  # down the tree, node by node
-        node = 0
-        while child[node] != node:
-            node = child[node] + int(place[axis[node]] > threshold[node])
-        assert cells.leaf[node] == cell
-    assert (cells.find(anchors) == np.arange(64)).all()
-
-
-def test_a_group_without_width_is_not_cut():
-    weights, means = np.array([1000.0, 1.0]), np.array([[0.0], [3.0]])
-    *_, child, anchors = cut(weights, means, np.zeros((2, 1)), 16)
-    assert len(child) == 3
-    np.testing.assert_allclose(np.sort(anchors[:, 0]), [0.0, 3.0])
 
 
 def test_likelihood_by_the_ones_equals_integration(monkeypatch):

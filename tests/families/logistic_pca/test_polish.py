@@ -12,7 +12,6 @@ from hiddenbits.families.logistic_pca.gaussian_cells import ORDER, WIDEST, gauss
 from hiddenbits.families.logistic_pca.params import POLISHED, LogisticParams
 from hiddenbits.families.logistic_pca.polish import ROW_STEPS, polished_rows
 from hiddenbits.maths.missing_cells import Blanks
-from tests.contracts.test_fit import structured_rows
 from tests.families.logistic_pca.logistic_data import Logistic, LogisticGrid, fit, rows_of, small_start, synth
 from tests.oracle.integration import Plane
 
@@ -111,19 +110,6 @@ def test_posterior_is_the_best_gaussian(seed):
         assert bound[n] == pytest.approx(-best.fun, abs=1e-7)
         np.testing.assert_allclose(posterior.mean[n], best.x[:2], rtol=0, atol=1e-3)
         assert bound[n] < Plane(W, b, step=0.1).log_likelihood(row)
-
-
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("missing", [True, False])
-def test_objective_never_falls(seed, missing):
-    rows = structured_rows(np.random.default_rng(seed), 400, 12, missing)
-    outcome = fit(Logistic(1 + seed), rows, tol=1e-9, max_iter=400)
-    assert len(outcome.stages) == 1
-    steps = np.diff(outcome.trace)
-    steps[outcome.stages[0] - 1] = 0.0  # there the bound changes
-    assert (steps >= -1e-12 * abs(outcome.trace[-1])).all()
-    assert outcome.trace[-1] > outcome.trace[outcome.stages[0] - 1]
-    assert float(outcome.params.stage) == POLISHED
 
 
 @pytest.mark.slow

@@ -162,15 +162,6 @@ def test_constant_and_missing_columns_and_rows(method, ridge):
         np.testing.assert_allclose(model.transform(X)[5], 0.0, atol=1e-9)
 
 
-def test_weights_equal_repeats_after_a_polish():
-    rng = np.random.default_rng(1)
-    X = structured_rows(rng, 200, 10, missing=True)
-    counts = rng.integers(0, 4, 200)
-    weighted = LogisticPCA(2, random_state=0, tol=1e-8).fit(X, sample_weight=counts)
-    repeated = LogisticPCA(2, random_state=0, tol=1e-8).fit(np.repeat(X, counts, axis=0))
-    np.testing.assert_allclose(weighted.components_, repeated.components_, rtol=0, atol=1e-7)
-
-
 def test_float32_estimator_agrees():
     X = synth(1, 0.1)
     wide = LogisticPCA(2, method=Variational(polish=False), random_state=0).fit(X)

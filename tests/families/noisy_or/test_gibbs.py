@@ -6,7 +6,6 @@ import pytest
 from hiddenbits.families.noisy_or import gibbs as gibbs
 from hiddenbits.families.noisy_or.gibbs import Network, Ones, log_joint_rows, sweep, sweep_layer
 from hiddenbits.families.noisy_or.model import NoisyOr
-from hiddenbits.families.noisy_or.model_gibbs import NoisyOrGibbs
 from hiddenbits.families.noisy_or.params import LEARN, SETTLE, NoisyOrParams, at, best_strengths
 from hiddenbits.families.noisy_or.statistics import count, stepped
 from tests.contracts.conftest import STORAGES
@@ -185,16 +184,6 @@ def test_twins_on_rows_whose_products_no_number_can_hold(monkeypatch):
     assert np.log(1e-4) * np.diff(data.indptr).max() < -700  # else nothing was out of range
 
 
-def test_zeros_cost_nothing_extra():
-    """Columns that are off and observed are in the totals alone: the pattern that is walked has the ones only."""
-    params = network_params(0, 50, (4,))
-    rows = np.zeros((20, 50))
-    rows[:, 3] = 1.0
-    data = Ones.of_block(Network.of(params).layers[0], block_of(rows, "csr"))
-    assert len(data.indices) == 20
-    assert data.zeros.shape == (1, 5)
-
-
 @pytest.mark.parametrize("phase", [LEARN, SETTLE])
 def test_several_steps_of_an_upper_layer_are_single_ones_on_the_same_states(phase):
     """Eq 9 written out, three times; what the layer's leak does depends on the phase."""
@@ -249,9 +238,3 @@ def test_counts_are_those_of_the_states(kernel, storage):
     np.testing.assert_allclose(stats.on, weights @ states[1], rtol=1e-12)
     joint = log_joint_rows(network, data, states)
     assert float(stats.bound) == pytest.approx(weights @ joint, rel=1e-12)
-
-
-def test_promises_have_their_reasons():
-    promises = NoisyOrGibbs([3]).promises
-    for name in ("monotone", "deterministic", "accelerates", "likelihood"):
-        assert promises.why[name]

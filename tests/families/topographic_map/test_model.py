@@ -1,7 +1,6 @@
 """Curved maps: the M-step against an optimiser, gradients against differences, rows against sums over points."""
 
 import warnings
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -132,15 +131,6 @@ def test_m_step_equals_an_optimiser(seed, blanks):
         truth = minimize(loss, np.zeros(m + 1), jac=True, method="L-BFGS-B", options={"ftol": 1e-15, "gtol": 1e-9})
         assert -before[j] == pytest.approx(truth.fun, rel=1e-9)
         np.testing.assert_allclose(found[j], truth.x, atol=1e-4)
-
-
-def test_smooth_curves_need_few_directions():
-    """And lose nothing: the values along those left out are at most sqrt(1e-12) of the largest."""
-    features = replace(random_map(4, np.random.default_rng(0), q=2, M=128), points=grid_points(2, 400)).features
-    X, directions, values = smooth_basis(features)
-    assert directions.shape[1] < 110
-    np.testing.assert_allclose(directions.T @ directions, np.eye(directions.shape[1]), atol=1e-10)
-    np.testing.assert_allclose(values @ directions.T, X, atol=1e-6 * np.linalg.norm(X, 2))
 
 
 def test_wide_tables_are_regressed_some_columns_at_a_time(monkeypatch):

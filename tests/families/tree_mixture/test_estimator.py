@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from hiddenbits import LatentClassAnalysis, TableError, TreeMixture
+from hiddenbits import LatentClassAnalysis, TreeMixture
 from hiddenbits.datasets import load_debd
 from hiddenbits.families.tree_mixture.model import Trees
 from tests.families.tree_mixture.tree_data import links_of, random_forests
@@ -114,11 +114,6 @@ def test_partial_fit_finds_trees():
     assert online.score(new) > LatentClassAnalysis(1).fit(X).score(new) + 0.3
     again = TreeMixture(1, random_state=0).fit(X).partial_fit(X[:200])
     assert again.score(new) == pytest.approx(whole.score(new), abs=0.05)
-
-
-def test_very_wide_tables_are_refused():
-    with pytest.raises(TableError, match="at most 8000 columns"):
-        TreeMixture(2).fit(np.zeros((3, 8001), np.uint8))
 
 
 def test_one_column_and_one_row():
