@@ -7,7 +7,7 @@ import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from functools import cache, reduce
+from functools import reduce
 from itertools import compress
 from typing import Any
 from warnings import warn
@@ -17,8 +17,7 @@ from hiddenbits.data.errors import FoundDialectWarning, TableError
 from hiddenbits.data.file_request import FileRequest
 from hiddenbits.data.locations.places import Place, for_library
 from hiddenbits.data.named.csv.ends import Ends
-from hiddenbits.data.named.csv.read import open_rows, split_rows
-from hiddenbits.data.named.csv.rows import RowsOf
+from hiddenbits.data.named.csv.read import open_rows
 from hiddenbits.data.table import Table
 from hiddenbits.data.text_files import too_large
 from hiddenbits.quoting import printable, told
@@ -56,20 +55,13 @@ def open_sheets(
         The most that the file may come to, unpacked, and its cells in memory.
     """
 
-    @cache  # split= reads the rows twice
-    def cells(path: Place) -> tuple[list[list[str]], int]:
-        return _cells(path, sheet, max_bytes)
-
     def rows_of(path: Place) -> SheetRows:
-        rows, first = cells(path)
+        rows, first = _cells(path, sheet, max_bytes)
         return SheetRows(rows[skip_top:], first + skip_top)
 
     ends = Ends(skip_top, skip_end)
-    opened: RowsOf = rows_of
-    if split is not None:
-        opened, header = split_rows(request, rows_of, split, header, max_columns), True
     request = replace(request, offers=("skip_top", "skip_end", "split"))
-    return open_rows(request, opened, header=header, ends=ends, tell=tell)
+    return open_rows(request, rows_of, header=header, ends=ends, tell=tell, split=split, max_columns=max_columns)
 
 
 class SheetRows(Iterator[list[str]]):

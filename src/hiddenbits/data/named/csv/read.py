@@ -19,6 +19,7 @@ from hiddenbits.data.errors import TableError
 from hiddenbits.data.file_request import FileRequest, naming, reading
 from hiddenbits.data.items.arrow import Asked
 from hiddenbits.data.items.baskets import open_if_baskets
+from hiddenbits.data.items.cells import split_cells
 from hiddenbits.data.locations.places import Place
 from hiddenbits.data.named.csv.blocks import TextBlock
 from hiddenbits.data.named.csv.columns import Rows, TextColumns
@@ -109,28 +110,17 @@ def open_csv(
         return open_long_lines(request, written, Asked(None, row, item, value, items, max_columns, max_bytes))
     if items is not None:
         raise TableError("items= names the items of pairs. Give row= and item=, too.")
-    rows_of: RowsOf = written.open
-    if split is not None:
-        rows_of, header = split_rows(request, rows_of, split, header, max_columns), True
     request = replace(request, offers=("skip_top", "skip_end", "split", "row", "decimal"))
     try:
-        return open_rows(request, rows_of, header=header, ends=ends, tell=tell)
+        return open_rows(
+            request, written.open, header=header, ends=ends, tell=tell, split=split, max_columns=max_columns
+        )
     except TableError:
         said = header is not None or request.choices or request.coding or request.threshold is not None
         baskets = None if said else open_if_baskets(request, max_columns, max_bytes)
         if baskets is None:
             raise
         return baskets
-
-
-def split_rows(request: FileRequest, rows_of: RowsOf, split: Any, header: bool | None, max_columns: int) -> RowsOf:
-    """Return a function that returns the rows of a file with cells cut into codes."""
-    if header is False:
-        raise TableError("split= needs a first line with the names of the columns.")
-    from hiddenbits.data.named.csv.split_cells import SplitRows
-
-    with reading(request.files[0]):
-        return SplitRows(request.files, rows_of, split, request.blank == "missing", max_columns).open
 
 
 @dataclass(frozen=True)
@@ -149,8 +139,14 @@ def open_rows(
     header: bool | None,
     ends: Ends,
     tell: Callable[[int, float | None], None] | None,
+    split: str | Mapping[str, str] | None,
+    max_columns: int,
 ) -> Table:
     """Open files whose rows `rows_of` returns as lists of text, from whatever format; see `open_csv`."""
+    if split is not None:
+        if header is False:
+            raise TableError("split= needs a first line with the names of the columns.")
+        header = True
     files, layout, columns = request.files, None, TextColumns(0)
     kept: list[tuple[int, int]] = []  # the rows of each file
     n_rows = 0
@@ -183,12 +179,14 @@ def open_rows(
         raise TableError(f"{files[-1]}: the file has no rows. A table needs at least one.")
     if n_kept < n_rows:
         columns.keep(kept)
-    if (source := columns.plain_rows(request)) is not None:
+    if split is None and (source := columns.plain_rows(request)) is not None:
         return Table(source, request.names or (layout.names if layout.named else None))
     with naming(files[0]):
         cells = columns.cells(layout.names)
         if header is None and layout.named:
             _refuse_row_as_names(cells)
+        if split is not None:
+            cells = split_cells(cells, split, request.blank, max_columns)
         return open_cells(cells, request, named=layout.named)
 
 
