@@ -14,7 +14,6 @@ from hiddenbits import LatentClassAnalysis
 from hiddenbits.data import Dense, Pattern, TableError, open_table
 from hiddenbits.data.openers import find_opener
 from hiddenbits.data.request import Request
-from tests.contracts.test_same_bits import same
 from tests.data.readers.test_readers import assert_reads, bits, holes
 
 ad = pytest.importorskip("anndata", reason="anndata is not installed")
@@ -105,23 +104,6 @@ def test_backed_for_writing(tmp_path):
     finally:
         data.file.close()
     assert_reads(open_table(tmp_path / "x.h5ad"), bits())
-
-
-def test_a_layer_on_disk(tmp_path):
-    zarr = pytest.importorskip("zarr")
-    array = zarr.create_array(tmp_path / "x.zarr", shape=(60, 7), dtype="u1")
-    array[...] = bits()
-    data = made(bits(), disk=array)
-    with pytest.raises(TableError, match=r"layer 'disk' of the AnnData is on disk \(Array\). Open its file with open_"):
-        open_table(data, layer="disk")
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
-def test_same_fit_as_of_the_cells(form):
-    cells = form(bits(300).astype("f4"))
-    model = LatentClassAnalysis(3, n_init=1, max_iter=10, random_state=0)
-    assert same(model.fit(open_table(cells)).params_, model.fit(open_table(made(cells))).params_)
 
 
 def test_what_is_no_anndata():

@@ -55,20 +55,6 @@ def test_the_same_words_as_in_memory(bad, place):
                 assert str(told.value).startswith(f"row {place[0]}, column {place[1]}")
 
 
-@pytest.mark.parametrize("dtype", ["U1", "S1", "M8[s]", "m8[s]", "c16"])
-def test_types_that_hold_no_bits(dtype):
-    message = "got an array of dtype .*Recode the two values as 0 and 1"
-    refused(da.zeros((4, 2), chunks=2, dtype=dtype), message)
-    refused(lazily([np.zeros((2, 3)), np.zeros((2, 3), dtype)]), rf"chunk 1 \(row 2 and after\): .*{message}")
-
-
-@pytest.mark.parametrize("value", ["1", b"1", 1j, [1], {}, np.datetime64("2020-01-01"), 10**400])
-def test_objects_that_are_no_bits(value):
-    x = X.astype(object)
-    x[33, 4] = value
-    refused(da.from_array(x, chunks=(13, 3)), r"^row 33, column 4: .* is not a bit")
-
-
 def test_no_table_at_all():
     bag = pytest.importorskip("dask.bag")
     dd, pd = pytest.importorskip("dask.dataframe"), pytest.importorskip("pandas")
@@ -229,66 +215,3 @@ def test_chunks_that_are_not_the_same_each_time():
         TableError, match=r"chunk 0 \(row 0 and after\): its shape is \(40, 7\), but dask expects \(20, 7\)"
     ):
         table.to_float()
-
-
-@pytest.mark.slow
-def test_huge_declared_shapes():
-    """Refused before anything is computed; or opened at once, and read in parts as small as asked for."""
-    huge = da.zeros((10**12, 10), chunks=(10**12, 10), dtype=np.uint8)
-    refused(
-        huge, "A chunk of 1000000000000 rows and 10 columns of uint8 is too large to be computed at once. .*rechunk"
-    )
-    wide = da.zeros((10, 10**9), chunks=(10, 10**6), dtype=np.uint8)
-    refused(wide, "The table has 1000000000 columns, more than the limit of 10000000. Use sparse chunks")
-    refused(
-        da.zeros((10**6, 10**4), chunks=(10**6, 10)),
-        "A chunk of 1000000 rows and 10000 columns of float64 is too large",
-    )
-    table = open_table(da.zeros((10**9, 1000), chunks=(10**5, 1000), dtype=np.uint8))
-    assert table.shape == (10**9, 1000)
-    assert table.source.read(10**9 - 5, 10**9)[0].shape == (5, 1000)
-    meta = sparse.csr_array((0, 0), dtype=np.uint8)
-    tall = lazily([sparse.csr_array((5, 3), dtype=np.uint8)], [(10**12, 3)], np.uint8, meta)
-    refused(tall, "A chunk of 1000000000000 rows and 3 columns")
-
-
-@pytest.mark.parametrize("seed", range(150))
-def test_hostile_arrays(seed):
-    """Random shapes, chunks, types, lies and bad cells: refused with a TableError, or the table that memory gives."""
-    rng = np.random.default_rng([7, seed])
-    n, d = int(rng.integers(1, 30)), int(rng.integers(1, 9))
-    x = (rng.random((n, d)) < 0.4).astype(float)
-    if rng.random() < 0.5:
-        x[rng.random(x.shape) < rng.choice([0.05, 0.5, 0.95])] = nan
-    if rng.random() < 0.3:
-        x[rng.integers(n), rng.integers(d)] = rng.choice(BAD)
-    with np.errstate(over="ignore"):
-        x = x.astype(rng.choice(["float64", "float32", "object"]))
-    options = {"blank": str(rng.choice(["auto", "zero", "missing"]))}
-    if rng.random() < 0.3:
-        options["threshold"] = float(rng.choice([0, 0.5, -1]))
-    chunks = tuple(int(rng.integers(1, size + 1)) for size in x.shape)
-    array, memory = da.from_array(x, chunks=chunks), x
-    if rng.random() < 0.3 and x.dtype != object:
-        kind = str(rng.choice(["csr_array", "csc_matrix", "coo_array"]))
-        array = array.map_blocks(getattr(sparse, kind), meta=getattr(sparse, kind)((0, 0), dtype=x.dtype))
-        memory = getattr(sparse, kind)(x)
-    elif rng.random() < 0.3:
-        array = array[da.from_array(np.ones(n, bool), chunks=chunks[0])]
-    if rng.random() < 0.2:
-        wrong = list(array.chunks[0])
-        at = int(rng.integers(len(wrong)))
-        wrong[at] += 1 if wrong[at] == 1 else int(rng.choice([-1, 1]))  # a chunk of no rows is never looked at
-        array._chunks = (tuple(wrong), array.chunks[1])
-        memory = memory if np.isnan(array.shape[0]) else None
-    try:
-        wanted = None if memory is None else open_table(memory, **options)
-    except TableError:
-        wanted = None
-    if wanted is None:
-        with pytest.raises(TableError):
-            open_table(array, **options).to_float()
-        return
-    table = open_table(array, **options)
-    np.testing.assert_array_equal(table.to_float(), wanted.to_float())
-    assert table.n_missing == wanted.n_missing

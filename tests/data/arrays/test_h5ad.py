@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from hiddenbits.data import Complement, Pattern, TableError, open_table
+from hiddenbits.data import TableError, open_table
 from tests.data.readers.test_readers import assert_reads, bits, holes
 
 h5py = pytest.importorskip("h5py", reason="the files extra is not installed")
@@ -159,36 +159,6 @@ def test_a_file_that_has_changed(tmp_path):
     path.unlink()
     with pytest.raises(TableError, match=r"x\.h5ad: "):
         table.source.read(0, 5)
-
-
-def test_only_needed_chunks_are_read(tmp_path):
-    path = write(tmp_path / "x.h5ad", bits(50), chunks=(10, 7), compression="gzip")
-    table = open_table(path)
-    with h5py.File(path, "r") as file:
-        place = file["X"].id.get_chunk_info_by_coord((30, 0))
-    raw = bytearray(path.read_bytes())
-    raw[place.byte_offset + 5] ^= 255
-    path.write_bytes(raw)
-    np.testing.assert_array_equal(table.source.read(0, 30)[0].to_dense(), bits(50)[:30])
-    with pytest.raises(TableError, match=r"x\.h5ad: cannot be read .*damaged"):
-        table.source.read(39, 41)
-
-
-def test_stored_nan(tmp_path, monkeypatch):
-    monkeypatch.setattr("hiddenbits.data.arrays.source.SAMPLE", 100)
-    for at in (0, 150):
-        matrix = sparse.csr_array(bits(90).astype("f4"))
-        matrix.data[at] = np.nan
-        path = write(tmp_path / "x.h5ad", matrix)
-        table = open_table(path, nan=True)
-        assert_reads(table, open_table(matrix).to_float())
-        assert isinstance(table.source.read(0, 1)[1], Complement)
-        assert_reads(open_table(path, blank="zero"), open_table(matrix, blank="zero").to_float())
-    with pytest.raises(TableError, match=r"x\.h5ad: a cell is missing.*nan=True"):
-        open_table(path).to_float()
-    with pytest.raises(TableError, match=r"x\.h5ad: A threshold below 0 would turn every absent cell"):
-        open_table(path, threshold=-1)
-    assert isinstance(open_table(path, threshold=-1, blank="missing").source.read(0, 3)[1], Pattern)
 
 
 def test_without_h5py(tmp_path, monkeypatch):

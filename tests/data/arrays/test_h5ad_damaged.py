@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from hiddenbits.data import TableError, open_table
-from tests.data.readers.test_readers import assert_reads, bits
+from tests.data.readers.test_readers import bits
 
 h5py = pytest.importorskip("h5py", reason="the files extra is not installed")
 from tests.data.arrays.test_h5ad import NAMES, write  # noqa: E402  (it skips itself without h5py)
@@ -99,61 +99,6 @@ def test_other_types(tmp_path):
         fails(replace_x(path, make), message)
     path.write_bytes(b"")
     fails(path, r"cannot be read \(OSError")
-
-
-def test_declared_shapes(tmp_path):
-    path = tmp_path / "x.h5ad"
-
-    def declared(shape, **options):
-        return replace_x(path, lambda file: file.create_dataset("X", shape, "f8", **options))
-
-    fails(declared((60, 10**8), chunks=(1, 10**6)), "declares 100000000 columns, above max_columns")
-    fails(declared((60, 10**7), chunks=(50, 10**6)), "declares 400000000 bytes, above max_bytes=1000", max_bytes=1000)
-    assert_reads(open_table(declared((60, 7), chunks=(10, 7))), np.zeros((60, 7)))  # never written, but zero by default
-    assert_reads(open_table(declared((60, 7), chunks=(10, 7), fillvalue=np.nan)), np.full((60, 7), np.nan))
-    fails(declared((60, 7), chunks=(10, 7), fillvalue=3.0), "row 0, column 0 .*3.0 is not a bit")
-
-    def unfilled(file):
-        plan = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
-        plan.set_chunk((10, 7))
-        plan.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
-        h5py.h5d.create(file.id, b"X", h5py.h5t.NATIVE_UINT8, h5py.h5s.create_simple((60, 7)), plan)
-
-    assert open_table(replace_x(path, unfilled)).shape == (60, 7)
-
-
-@pytest.mark.parametrize(
-    ("name", "wrong", "message"),
-    [
-        ("indptr", lambda a: np.r_[a[:-1], 10**12], "rows 0 to 59: .* go from 0 to 1000000000000 of"),
-        ("indptr", lambda a: a.astype("f8"), r"there are \(61,\) <f8"),
-        ("indices", lambda a: np.r_[a[:50], 7, a[51:]], "The sparse table is damaged: indices must be < 7"),
-        ("data", lambda a: np.r_[a[:90], 5, a[91:]], r"row \d+, column \d \('gène \d'\): 5 is not a bit"),
-        ("data", lambda a: a.astype("S1"), r"'X/data' holds \|S1, not numbers"),
-    ],
-)
-def test_sparse_that_lies(tmp_path, name, wrong, message):
-    matrix = sparse.csr_array(bits())
-    array = wrong(getattr(matrix, name).astype(np.int64))
-    path = write(tmp_path / "x.h5ad", matrix, replaced={name: array})
-    fails(path, message)
-
-
-def test_sparse_by_columns_that_lies(tmp_path):
-    matrix = sparse.csc_array(bits())
-    path = write(tmp_path / "x.h5ad", matrix, replaced={"indptr": np.r_[0, 99, matrix.indptr[2:]]})
-    fails(path, "The sparse table is damaged")
-    path = write(tmp_path / "x.h5ad", matrix, replaced={"indices": np.r_[matrix.indices[:-1], 60]})
-    fails(path, "The sparse table is damaged: indices must be < 60")
-    fails(write(path, matrix), r"max_bytes=500.*stored by columns \(CSC\).*tocsr", max_bytes=500)
-
-
-@pytest.mark.parametrize("shape", [(60,), (60, 7, 1), (-60, 7), (60.0, 7.0), "60", (10**12, 7), (60, 10**8), [1] * 50])
-def test_sparse_shapes_that_lie(tmp_path, shape):
-    path = write(tmp_path / "x.h5ad", sparse.csr_array(bits()))
-    with h5py.File(path, "r+") as file:
-        file["X"].attrs["shape"] = shape
-    fails(path, r"its shape is|rows and 7 columns|index pointers|above max_columns")
 
 
 def test_names_that_lie(tmp_path):

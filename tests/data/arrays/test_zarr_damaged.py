@@ -22,7 +22,6 @@ from tests.data.arrays.test_zarr import write, write_sparse  # noqa: E402  (it s
 
 codecs = zarr.codecs
 # zarr's threads can wait for each other for ever when memory is short: the limit of time ends that.
-LIMITED = "reading it took more than (600000000 bytes of memory|60 seconds)"
 
 
 def edit(path, document="zarr.json", **changes):
@@ -198,16 +197,6 @@ def test_sparse_shapes_that_lie(tmp_path, shape):
     path = write_sparse(tmp_path / "x.zarr", sparse.csr_array(bits()))
     zarr.open_group(path, mode="r+")["X"].attrs["shape"] = shape
     fails(path, r"its shape is|rows and 7 columns|need -59 index pointers")
-
-
-def test_sparse_shapes_beyond_reason(tmp_path):
-    path = write_sparse(tmp_path / "x.zarr", sparse.csr_array(bits()))
-    for shape, message in (([60, 10**9], "above max_columns"), ([10**12, 7], "need 1000000000001 index pointers")):
-        zarr.open_group(path, mode="r+")["X"].attrs["shape"] = shape
-        fails(path, message)
-    path = write_sparse(path, sparse.csr_array(bits()), "csc")
-    zarr.open_group(path, mode="r+")["X"].attrs["shape"] = [10**12, 7]
-    fails(path, "The sparse table is damaged: Unable to allocate")
 
 
 def test_without_zarr(tmp_path, monkeypatch):

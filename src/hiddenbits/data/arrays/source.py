@@ -19,7 +19,7 @@ from hiddenbits.data.masks import Mask, in_storage, mask_bytes, mask_for
 from hiddenbits.data.stack import stack, stack_observed
 from hiddenbits.data.table import MemorySource
 
-SAMPLE = 1 << 20  # cells of each array in which missing ones are looked for
+SAMPLE = 1 << 18  # cells of each array in which missing ones are looked for
 
 Storage = Literal["dense", "sparse", "packed"]
 T = TypeVar("T")
@@ -175,7 +175,7 @@ class ArraySource:
         if self.mask == "none" and not isinstance(observed, AllOnes):
             raise TableError(
                 "a cell is missing, where the type of the cells allows no missing values, or after none among the "
-                "first million. Give dask the right dtype; of a sparse file, set nan=True, so that every part is ready "
+                "first 250,000. Give dask the right dtype; of a sparse file, set nan=True, so that every part is ready "
                 "for missing values; or set blank='zero'."
             )
         return in_storage(observed, self.mask)

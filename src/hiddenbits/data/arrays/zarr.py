@@ -46,7 +46,7 @@ def open_zarr(
     layer : str, optional
         A layer of AnnData instead of X.
     nan : bool, optional
-        Whether stored cells of a sparse float matrix may be NaN (not observed). By default the first million tell,
+        Whether stored cells of a sparse float matrix may be NaN (not observed). By default the first 250,000 tell,
         and a NaN that turns up later is refused.
     max_bytes : int, default=4 GiB
         The most that a chunk, a row or the stored cells of one part may take in memory, or a whole CSC matrix.
