@@ -67,11 +67,6 @@ class ColumnCells:
         many: list[int] = np.bincount(self.rows, minlength=len(self.values)).tolist()
         return many
 
-    @property
-    def is_numeric(self) -> bool:
-        """Whether all cells are numbers or missing."""
-        return not self.form and all(value is None or isinstance(value, (bool, int, float)) for value in self.values)
-
     def numbers(self) -> Floats:
         """Return the cells of a column of numbers, NaN for a missing value."""
         numbers = np.array([np.nan if value is None else float(value) for value in self.values])

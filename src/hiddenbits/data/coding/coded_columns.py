@@ -61,6 +61,23 @@ class CodedColumn:
     threshold: float | None = None
 
     @property
+    def is_sound(self) -> bool:
+        """Whether such a column can have been written to a file."""
+        values = (*self.ones, *self.zeros, *self.missing)
+        has_values = {"values": bool(self.ones or self.zeros)}
+        has_values |= dict.fromkeys(HAVE_BITS, bool(self.ones) and not self.zeros)
+        return (
+            self.how in HOW
+            and self.blank in (None, 0, 1)
+            and (self.how == "above") == (isinstance(self.threshold, float) and abs(self.threshold) < float("inf"))
+            and (self.how == "above") == (self.threshold is not None)
+            and has_values.get(self.how, not (self.ones or self.zeros))
+            and all(map(is_category, values))
+            and len(set(map(key_of, values))) == len(values)
+            and len(self.ones) <= MOST_LEVELS
+        )
+
+    @property
     def labels(self) -> list[str]:
         """Names of the bits."""
         return [f"{self.name}={value}" for value in self.ones] if self.how in HAVE_BITS else [self.name]
@@ -295,54 +312,32 @@ class Coding:
     @classmethod
     def from_plain(cls, plain: Any) -> Coding:
         """Build from what `to_plain` returned; a ValueError where it is anything else."""
-        if not isinstance(plain, dict) or set(plain) - {"frame"} != {"columns", "left_out", "ids", "named"}:
-            raise ValueError("the coding of its columns is not complete")
-        columns, named = plain["columns"], plain["named"]
-        if not isinstance(columns, list) or not columns or not isinstance(named, bool):
-            raise ValueError("the coding of its columns is not complete")
-        left_out, ids, frame = _names(plain["left_out"]), _names(plain["ids"]), plain.get("frame")
-        if frame is not None and (not isinstance(frame, str) or frame not in FRAMES):
-            raise ValueError("its kind of frame is unknown")
-        found = cls(tuple(_coded_column(entry) for entry in columns), left_out, ids, named, frame)
-        names = [column.name for column in found.columns]
-        if len({*names, *left_out}) < len(names) + len(left_out) or not set(ids) <= set(left_out):
-            raise ValueError("a column is named twice in its coding")
-        if len(set(found.labels)) < len(found.labels):
-            raise ValueError("two bits have the same name in its coding")
+        try:
+            columns = tuple(
+                CodedColumn(name, how, tuple(ones), tuple(zeros), tuple(missing), blank, threshold)
+                for name, how, ones, zeros, missing, blank, threshold in plain["columns"]
+            )
+            left_out, ids, frame = tuple(plain["left_out"]), tuple(plain["ids"]), plain.get("frame")
+            found = cls(columns, left_out, ids, plain["named"], frame)
+            sound = found.to_plain() == {**plain, "frame": frame} and found._is_sound()
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise ValueError("the coding of its columns is damaged") from error
+        if not sound:
+            raise ValueError("the coding of its columns is damaged")
         return found
 
-
-def _names(names: Any) -> tuple[str, ...]:
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise ValueError("the names of its columns are damaged")
-    return tuple(names)
-
-
-def _coded_column(entry: Any) -> CodedColumn:
-    """Return a column from its plain description."""
-    if not isinstance(entry, list) or len(entry) != 7:
-        raise ValueError("the coding of a column is damaged")
-    name, how, ones, zeros, missing, blank, threshold = entry
-    lists = (ones, zeros, missing)
-    valid = (
-        isinstance(name, str)
-        and isinstance(how, str)
-        and how in HOW
-        and all(isinstance(values, list) and all(is_category(value) for value in values) for values in lists)
-        and (blank is None or (isinstance(blank, int) and not isinstance(blank, bool) and blank in (0, 1)))
-    )
-    if not valid:
-        raise ValueError("the coding of a column is damaged")
-    number = float(threshold) if type(threshold) in (int, float) and abs(threshold) < float("inf") else None
-    if (how == "above") != (number is not None) or (threshold is None) != (number is None):
-        raise ValueError("the threshold of a column is damaged")
-    keys = [key_of(value) for values in lists for value in values]
-    wrong = {"values": not (ones or zeros), **dict.fromkeys(HAVE_BITS, not ones or bool(zeros))}.get(
-        how, bool(ones or zeros)
-    )
-    if wrong or len(set(keys)) < len(keys) or len(ones) > MOST_LEVELS:
-        raise ValueError("the values of a column are damaged")
-    return CodedColumn(name, how, tuple(ones), tuple(zeros), tuple(missing), blank, number)
+    def _is_sound(self) -> bool:
+        names = [*(column.name for column in self.columns), *self.left_out]
+        return (
+            len(self.columns) > 0
+            and all(isinstance(name, str) for name in names)
+            and all(column.is_sound for column in self.columns)
+            and len(set(names)) == len(names)
+            and len(set(self.labels)) == len(self.labels)
+            and set(self.ids) <= set(self.left_out)
+            and isinstance(self.named, bool)
+            and self.frame in (None, *FRAMES)
+        )
 
 
 @dataclass(frozen=True, eq=False)

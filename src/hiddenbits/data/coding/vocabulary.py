@@ -15,67 +15,28 @@ Key = float | str  # a cell as it is compared: a number, or a word
 BLANKS = frozenset({"", "na", "n/a", "nan", "null", "?", "."})  # read as blanks everywhere
 TRUTHS: dict[str, float] = {"true": 1.0, "false": 0.0}
 
+
+def _pairs(text: str) -> tuple[tuple[str, str], ...]:
+    """Return pairs of words that are written as "yes/no, on/off"."""
+    both = (pair.strip().partition("/") for pair in text.split(","))
+    return tuple((one, zero) for one, _, zero in both)
+
+
 # The word for 1 first. A column of one of these pairs is a question that is answered with yes or no.
-YES_NO: tuple[tuple[str, str], ...] = (
-    ("yes", "no"),
-    ("y", "n"),
-    ("true", "false"),
-    ("t", "f"),
-    ("ja", "nein"),
-    ("j", "n"),
-    ("ja", "nee"),
-    ("ja", "nej"),
-    ("ja", "nei"),
-    ("oui", "non"),
-    ("o", "n"),
-    ("si", "no"),
-    ("sí", "no"),
-    ("sì", "no"),
-    ("s", "n"),
-    ("sim", "não"),
-    ("sim", "nao"),
-    ("да", "нет"),
-    ("tak", "nie"),
-    ("ano", "ne"),
-    ("kyllä", "ei"),
-    ("igen", "nem"),
-    ("evet", "hayır"),  # noqa: RUF001
-    ("はい", "いいえ"),
-    ("是", "否"),
-    ("wahr", "falsch"),
-    ("vrai", "faux"),
-    ("yea", "nay"),
-    ("aye", "no"),
-    ("aye", "nay"),
-    ("✓", "✗"),
-    ("✔", "✘"),
+YES_NO = _pairs(
+    """
+    yes/no, y/n, true/false, t/f, ja/nein, j/n, ja/nee, ja/nej, ja/nei, oui/non, o/n, si/no, sí/no, sì/no, s/n,
+    sim/não, sim/nao, да/нет, tak/nie, ano/ne, kyllä/ei, igen/nem, evet/hayır, はい/いいえ, 是/否, wahr/falsch,
+    vrai/faux, yea/nay, aye/no, aye/nay, ✓/✗, ✔/✘
+    """  # noqa: RUF001
 )
-PAIRS: tuple[tuple[str, str], ...] = (
-    *YES_NO,
-    ("richtig", "falsch"),
-    ("on", "off"),
-    ("an", "aus"),
-    ("right", "wrong"),
-    ("correct", "wrong"),
-    ("correct", "incorrect"),
-    ("pass", "fail"),
-    ("passed", "failed"),
-    ("success", "failure"),
-    ("present", "absent"),
-    ("positive", "negative"),
-    ("positiv", "negativ"),
-    ("pos", "neg"),
-    ("+", "-"),
-    ("agree", "disagree"),
-    ("for", "against"),
-    ("high", "low"),
-    ("case", "control"),
-    ("treated", "control"),
-    ("treatment", "control"),
-    ("with", "without"),
-    ("mit", "ohne"),
-    ("bought", "not bought"),
-    ("ever", "never"),
+PAIRS = YES_NO + _pairs(
+    """
+    richtig/falsch, on/off, an/aus, right/wrong, correct/wrong, correct/incorrect, pass/fail, passed/failed,
+    success/failure, present/absent, positive/negative, positiv/negativ, pos/neg, +/-, agree/disagree,
+    for/against, high/low, case/control, treated/control, treatment/control, with/without, mit/ohne,
+    bought/not bought, ever/never
+    """
 )
 YES = frozenset(yes for yes, _ in YES_NO)
 TICKS = frozenset({"x", "✓", "✔"})  # of a box that is ticked or left blank

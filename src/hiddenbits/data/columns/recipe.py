@@ -111,17 +111,7 @@ def _code(name: str, code: Mapping[Any, int]) -> list[str]:
 
 def _text(text: str) -> str:
     """Return a text as TOML has it: a JSON text, but for one character."""
-    return json.dumps(text, ensure_ascii=True).replace("\x7f", "\\u007f") if _has_no_pairs(text) else _escaped(text)
-
-
-def _has_no_pairs(text: str) -> bool:
-    return all(ord(one) < 0x10000 for one in text)
-
-
-def _escaped(text: str) -> str:
-    """Return a text with characters beyond the first plane, which JSON would write in two halves."""
-    parts = [f"\\U{ord(one):08x}" if ord(one) >= 0x10000 else json.dumps(one)[1:-1] for one in text]
-    return f'"{"".join(parts)}"'
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _value(value: Any) -> str:
