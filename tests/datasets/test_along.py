@@ -145,3 +145,27 @@ def test_examples(monkeypatch):
     assert [row[-1] for row in rows] == load_zoo().type.tolist()
     with pytest.raises(ValueError, match=r"no example 'cats'.*baskets, exam, votes, zoo"):
         example_rows("cats")
+
+
+@pytest.mark.parametrize(
+    ("load", "known"),
+    [
+        (load_baskets, []),
+        (load_exam, []),
+        (load_votes, ["party"]),
+        (load_zoo, ["legs", "type"]),
+        (load_carcinoma, ["count"]),
+        (load_gss82, ["count"]),
+    ],
+)
+def test_tables_come_as_frames(load, known):
+    pytest.importorskip("pandas")
+    plain, found = load(), load(as_frame=True)
+    assert [*found.data, *known] == list(found.frame)
+    assert all(found[name] is not None and found.frame[name].equals(found[name]) for name in known)
+    if isinstance(getattr(plain, "X", None), dict):
+        assert found.data.to_dict("list") == plain.X
+    else:
+        cells = plain.X if hasattr(plain, "X") else plain.to_float()
+        np.testing.assert_array_equal(found.data.to_numpy(float), cells)
+        assert tuple(found.data) == plain.names

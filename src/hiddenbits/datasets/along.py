@@ -8,9 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import Bunch
 
 from hiddenbits import Table, open_table
 from hiddenbits.array_types import Bytes
+from hiddenbits.datasets.loaders import as_bunch
 from hiddenbits.datasets.named import Votes
 
 
@@ -81,15 +83,20 @@ PRODUCTS = {  # what a shopper for breakfast, a barbecue or baking buys, how oft
 SHARES = (0.5, 0.2, 0.3)
 
 
-def load_baskets() -> Table:
+def load_baskets(*, as_frame: bool = False) -> Table | Bunch:
     """Return simulated shopping baskets: 1,000 baskets, 12 products. They were drawn, not observed.
 
     Shoppers are of three kinds, who shop for breakfast (half of them), a barbecue (.2) or baking (.3), and buy each
     product independently with a probability that their kind has.
 
+    Parameters
+    ----------
+    as_frame : bool, default=False
+        Return a Bunch with a pandas frame in `data`, as scikit-learn's loaders do.
+
     Returns
     -------
-    table : Table
+    table : Table or Bunch
 
     Examples
     --------
@@ -100,18 +107,24 @@ def load_baskets() -> Table:
     rng = np.random.default_rng(1)
     kinds = rng.choice(3, 1000, p=SHARES)
     often = np.array(list(PRODUCTS.values()))[:, kinds].T / 10
-    return open_table((rng.random(often.shape) < often).astype(np.uint8), names=PRODUCTS)
+    table = open_table((rng.random(often.shape) < often).astype(np.uint8), names=PRODUCTS)
+    return as_bunch(table) if as_frame else table
 
 
-def load_exam() -> Table:
+def load_exam(*, as_frame: bool = False) -> Table | Bunch:
     """Return a simulated exam: 500 students, 20 questions, 1 for a right answer. It was drawn, not observed.
 
     The logit of a right answer is discrimination times (ability - difficulty); abilities are standard normal. Some
     students did not reach the last questions: these cells are blank.
 
+    Parameters
+    ----------
+    as_frame : bool, default=False
+        Return a Bunch with a pandas frame in `data`, as scikit-learn's loaders do.
+
     Returns
     -------
-    table : Table
+    table : Table or Bunch
 
     Examples
     --------
@@ -126,10 +139,11 @@ def load_exam() -> Table:
     right = (rng.random(chance.shape) < chance).astype(float)
     reached = np.where(rng.random(500) < 0.1, rng.integers(14, 20, 500), 20)
     right[np.arange(20) >= reached[:, None]] = np.nan
-    return open_table(right, names=[f"Q{j}" for j in range(1, 21)])
+    table = open_table(right, names=[f"Q{j}" for j in range(1, 21)])
+    return as_bunch(table) if as_frame else table
 
 
-def load_votes() -> Votes:
+def load_votes(*, as_frame: bool = False) -> Votes | Bunch:
     """Return 16 votes of the House of Representatives of the United States in 1984, and the parties of its 435 members.
 
     1 is a vote, pair or announcement for, 0 against. A blank is neither: the member voted "present", did not vote, or
@@ -141,9 +155,14 @@ def load_votes() -> Votes:
 
     Source: Congressional Voting Records (1987), UCI Machine Learning Repository, doi 10.24432/C5C01P, CC BY 4.0.
 
+    Parameters
+    ----------
+    as_frame : bool, default=False
+        Return a Bunch with a pandas frame in `data`, and `party` with it in `frame`, as scikit-learn's loaders do.
+
     Returns
     -------
-    votes : Votes
+    votes : Votes or Bunch
 
     Examples
     --------
@@ -155,10 +174,11 @@ def load_votes() -> Votes:
     names, rows = _read_csv("votes")
     coded = {"y": 1.0, "n": 0.0, "": np.nan}
     X = np.array([[coded[cell] for cell in row[1:]] for row in rows])
-    return Votes(X, np.array([row[0] for row in rows]), tuple(names[1:]))
+    votes = Votes(X, np.array([row[0] for row in rows]), tuple(names[1:]))
+    return as_bunch(dict(zip(votes.names, X.T, strict=True)), party=votes.party) if as_frame else votes
 
 
-def load_zoo() -> Zoo:
+def load_zoo(*, as_frame: bool = False) -> Zoo | Bunch:
     """Return the animals of the zoo table: 101 animals, 15 yes/no columns, legs and type.
 
     The file of ``hiddenbits example zoo`` has legs and type as columns, which are more than bits: leave them out and
@@ -169,9 +189,15 @@ def load_zoo() -> Zoo:
     Source: Richard Forsyth, Zoo (1990), UCI Machine Learning Repository, doi 10.24432/C5R59V, CC BY 4.0. The source
     numbers the types from 1 to 7; the words are ours.
 
+    Parameters
+    ----------
+    as_frame : bool, default=False
+        Return a Bunch with a pandas frame in `data`, and `legs` and `type` with it in `frame`, as scikit-learn's
+        loaders do.
+
     Returns
     -------
-    zoo : Zoo
+    zoo : Zoo or Bunch
 
     Examples
     --------
@@ -184,17 +210,23 @@ def load_zoo() -> Zoo:
     columns = dict(zip(names, zip(*rows, strict=True), strict=True))
     legs, kinds = columns.pop("legs"), columns.pop("type")
     X = np.ascontiguousarray(np.array(list(columns.values()), np.uint8).T)
-    return Zoo(X, np.array(legs, np.int64), np.array(kinds), tuple(columns))
+    zoo = Zoo(X, np.array(legs, np.int64), np.array(kinds), tuple(columns))
+    return as_bunch(dict(zip(columns, X.T, strict=True)), legs=zoo.legs, type=zoo.type) if as_frame else zoo
 
 
-def load_carcinoma() -> Survey:
+def load_carcinoma(*, as_frame: bool = False) -> Survey | Bunch:
     """Return judgments of 118 slides by seven pathologists, A to G: 1 where they saw carcinoma of the cervix, 0 if not.
 
     There are 20 distinct rows.
 
+    Parameters
+    ----------
+    as_frame : bool, default=False
+        Return a Bunch with a pandas frame in `data`, and `count` with it in `frame`, as scikit-learn's loaders do.
+
     Returns
     -------
-    survey : Survey
+    survey : Survey or Bunch
 
     References
     ----------
@@ -207,20 +239,31 @@ def load_carcinoma() -> Survey:
     >>> slides = load_carcinoma()
     >>> list(slides.X), int(slides.sample_weight.sum())
     (['A', 'B', 'C', 'D', 'E', 'F', 'G'], 118)
+    >>> from hiddenbits import LatentClassAnalysis
+    >>> frame = load_carcinoma(as_frame=True).frame
+    >>> model = LatentClassAnalysis(3, random_state=0).fit(frame, sample_weight="count")
+    >>> model.weights_.round(2)
+    array([0.17, 0.45, 0.38])
     """
-    return _counted("carcinoma")
+    survey = _counted("carcinoma")
+    return as_bunch(survey.X, count=survey.sample_weight) if as_frame else survey
 
 
-def load_gss82() -> Survey:
+def load_gss82(*, as_frame: bool = False) -> Survey | Bunch:
     """Return what 1,202 white respondents to the General Social Survey of 1982 thought of surveys.
 
     PURPOSE of surveys (good, depends, waste of time), their ACCURACY (mostly true, not true), and the interviewer's
     impression: how well questions were understood (UNDERSTA: good, fair or poor) and how respondents took part
     (COOPERAT: interested, cooperative, impatient). There are 33 distinct rows.
 
+    Parameters
+    ----------
+    as_frame : bool, default=False
+        Return a Bunch with a pandas frame in `data`, and `count` with it in `frame`, as scikit-learn's loaders do.
+
     Returns
     -------
-    survey : Survey
+    survey : Survey or Bunch
 
     References
     ----------
@@ -235,7 +278,8 @@ def load_gss82() -> Survey:
     >>> int(respondents.sample_weight[0])
     419
     """
-    return _counted("gss82")
+    survey = _counted("gss82")
+    return as_bunch(survey.X, count=survey.sample_weight) if as_frame else survey
 
 
 def _counted(name: str) -> Survey:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.utils import Bunch
 
-from hiddenbits.array_types import Bytes
+from hiddenbits import Table
+from hiddenbits.array_types import AnyArray, Bytes
 
 
 class Splits(NamedTuple):
@@ -63,3 +65,17 @@ def load_debd(name: str) -> Splits:
     """
     with np.load(data_folder() / "debd" / f"{name}.npz", allow_pickle=False) as arrays:
         return Splits(arrays["train"], arrays["valid"], arrays["test"])
+
+
+def as_bunch(data: Table | dict[str, Any], **known: AnyArray) -> Bunch:
+    """Return a table as frames of pandas, as scikit-learn's loaders do.
+
+    `data` are the columns for a model; `frame` are these and what else is known of each row, which is there by name.
+    """
+    import pandas
+
+    if isinstance(data, Table):
+        cells = data.to_float()
+        data = dict(zip(data.names or (), (cells if data.n_missing else cells.astype(np.int64)).T, strict=True))
+    frame = pandas.DataFrame({**data, **known})
+    return Bunch(data=frame[list(data)], frame=frame, **{name: frame[name] for name in known})

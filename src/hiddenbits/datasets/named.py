@@ -8,10 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import Bunch
 
 from hiddenbits import Table, open_table
 from hiddenbits.array_types import Bytes, Floats
-from hiddenbits.datasets.loaders import data_folder
+from hiddenbits.datasets.loaders import as_bunch, data_folder
 
 USPS_SOURCE = (
     "It is made from zip.train.gz and zip.test.gz of https://hastie.su.domains/ElemStatLearn/data.html: `train` and "
@@ -113,12 +114,17 @@ def load_usps(digit: int | None = None, *, threshold: float = 127) -> Digits:
     return Digits(*parts)  # type: ignore[arg-type]
 
 
-def load_senate109() -> Votes:
+def load_senate109(*, as_frame: bool = False) -> Votes | Bunch:
     """Return the votes of the 109th Senate of the United States: 102 senators, 645 votes, blanks where none was cast.
+
+    Parameters
+    ----------
+    as_frame : bool, default=False
+        Return a Bunch with a pandas frame in `data`, and `party` with it in `frame`, as scikit-learn's loaders do.
 
     Returns
     -------
-    votes : Votes
+    votes : Votes or Bunch
 
     Examples
     --------
@@ -129,20 +135,23 @@ def load_senate109() -> Votes:
     with _file("votes/senate109.csv", SENATE_SOURCE).open(newline="", encoding="utf-8") as file:
         names, *rows = csv.reader(file)
     cells = [[np.nan if cell in ("", "NA") else float(cell) for cell in row[1:]] for row in rows]
-    return Votes(np.array(cells), np.array([row[0] for row in rows]), tuple(names[1:]))
+    votes = Votes(np.array(cells), np.array([row[0] for row in rows]), tuple(names[1:]))
+    return as_bunch(dict(zip(votes.names, votes.X.T, strict=True)), party=votes.party) if as_frame else votes
 
 
-def load_survey(name: str) -> Table:
+def load_survey(name: str, *, as_frame: bool = False) -> Table | Bunch:
     """Return a survey or test as a table with the names of its items.
 
     Parameters
     ----------
     name : str
         Such as "lsat" (1,000 x 5) or "sat12_binary" (600 x 32).
+    as_frame : bool, default=False
+        Return a Bunch with a pandas frame in `data`, as scikit-learn's loaders do.
 
     Returns
     -------
-    table : Table
+    table : Table or Bunch
 
     Examples
     --------
@@ -154,7 +163,8 @@ def load_survey(name: str) -> Table:
     if not path.is_file():
         known = ", ".join(sorted(file.stem for file in path.parent.glob("*.csv"))) or "none"
         raise FileNotFoundError(f"There is no survey {name!r} in {path.parent}. Available: {known}.")
-    return open_table(path)
+    table = open_table(path)
+    return as_bunch(table) if as_frame else table
 
 
 def _file(name: str, source: str) -> Path:
