@@ -10,9 +10,8 @@ from hiddenbits import LatentClassAnalysis
 
 pytest.importorskip("typer")
 pytest.importorskip("rich")
-from typer.testing import CliRunner
-
 from hiddenbits.cli import app as commands
+from tests.cli.test_commands import run
 
 COMMANDS = {
     "fit": (["fit", "x.csv", "classes", "-o"], ".hb"),
@@ -28,10 +27,8 @@ COMMANDS = {
 }
 
 
-def run(words, code):
-    done = CliRunner().invoke(commands.app, [str(word) for word in words])
-    assert done.exit_code == code, (done.output, done.exception)
-    return done
+def refused(words, why):
+    assert why in run(*words, code=1).stderr
 
 
 @pytest.fixture
@@ -61,7 +58,7 @@ def test_outputs_are_looked_at_first(folder, no_work, name):
         (f"x.csv/out{suffix}", "is not a folder"),
         (f"taken{suffix}", "it is a folder"),
     ]:
-        assert why in run([*words, out], 1).stderr
+        refused([*words, out], why)
     assert sorted(path.name for path in folder.iterdir()) == ["m.hb", f"taken{suffix}", "x.csv"]
 
 
@@ -70,7 +67,7 @@ def test_outputs_are_looked_at_first(folder, no_work, name):
 def test_a_pipe_is_no_output(folder, no_work, name):
     words, suffix = COMMANDS[name]
     os.mkfifo(folder / f"pipe{suffix}")
-    assert "not a regular file" in run([*words, f"pipe{suffix}"], 1).stderr
+    refused([*words, f"pipe{suffix}"], "not a regular file")
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -82,12 +79,13 @@ def test_no_output_replaces_what_is_read(folder, no_work, name):
     read = ["data*" if word == "x.csv" else word for word in words]
     read = [held.name if word == "m.hb" and name == "sample" else word for word in read]
     for out in (held, f"link{suffix}"):
-        assert "is an input of this command" in run([*read, out], 1).stderr
+        refused([*read, out], "is an input of this command")
 
 
-def test_one_file_for_two_results(folder, no_work):
-    told = run(["fit", "x.csv", "classes", "-o", "new.hb", "--checkpoint", "./new.hb"], 1)
-    assert "is given for two outputs" in told.stderr
+def test_one_file_for_two_results_and_a_file_for_a_folder(folder, no_work):
+    refused(["fit", "x.csv", "classes", "-o", "new.hb", "--checkpoint", "./new.hb"], "is given for two outputs")
+    for out in ("x.csv", "x.csv/kept"):
+        refused(["compare", "x.csv", "--folder", out], "is not a folder")
 
 
 def test_what_can_be_known_is_known_before_the_fit(folder, monkeypatch):
@@ -95,18 +93,13 @@ def test_what_can_be_known_is_known_before_the_fit(folder, monkeypatch):
         raise AssertionError("work began")
 
     monkeypatch.setattr(commands, "fitted", work)
-    assert "There is no column 'd'" in run(["map", "x.csv", "-o", "map.png", "--colour", "d"], 1).stderr
+    refused(["map", "x.csv", "-o", "map.png", "--colour", "d"], "There is no column 'd'")
     monkeypatch.setattr("hiddenbits.cli.outputs.find_spec", lambda _: None)
-    assert "Parquet files need pyarrow" in run(["map", "x.csv", "-o", "map.parquet"], 1).stderr
-
-
-def test_the_folder_of_a_comparison(folder, no_work):
-    assert "is not a folder" in run(["compare", "x.csv", "--folder", "x.csv"], 1).stderr
-    assert "is not a folder" in run(["compare", "x.csv", "--folder", "x.csv/kept"], 1).stderr
+    refused(["map", "x.csv", "-o", "map.parquet"], "Parquet files need pyarrow")
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no pipes in folders")
 def test_pipes_are_not_waited_for(folder):
     os.mkfifo(folder / "pipe.csv")
-    assert "this is a pipe or a device" in run(["look", "pipe.csv"], 1).stderr
-    assert "this is not a file" in run(["look", "x.csv", "--names", "pipe.csv"], 1).stderr
+    refused(["look", "pipe.csv"], "this is a pipe or a device")
+    refused(["look", "x.csv", "--names", "pipe.csv"], "this is not a file")

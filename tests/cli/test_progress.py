@@ -7,7 +7,6 @@ import pickle
 import re
 import subprocess
 import sys
-import time
 from types import SimpleNamespace
 
 import numpy as np
@@ -53,26 +52,6 @@ def test_speed_and_share_done(monkeypatch):
     bar.close()
 
 
-@pytest.mark.slow
-def test_slow_work_is_drawn():
-    """Nothing before two seconds, then what is done, its speed and the share."""
-    console = terminal()
-    bar = Bar("Looking", 50_000, console)
-    before = None
-    for _ in range(25):
-        bar.rows(1000)
-        if bar.begun + 1.9 < time.monotonic() and before is None:
-            before = shown(console)
-        time.sleep(0.1)
-    bar.close()
-    text = shown(console)
-    assert before == "" or time.monotonic() - bar.begun > 4.0  # a machine that slept over the two seconds
-    assert "Looking" in text
-    assert re.search(r"[\d,]+ rows/s", text)
-    assert re.search(r"\d+% done", text)
-    assert "left" not in text
-
-
 def test_the_bar_of_a_report_advances_and_estimates_nothing(short, monkeypatch):
     """Its steps take from milliseconds to minutes: an estimate from the steps before rises, so there is none."""
     pytest.importorskip("jinja2")
@@ -94,21 +73,17 @@ def test_the_bar_of_a_report_advances_and_estimates_nothing(short, monkeypatch):
     assert numbers[-1] == 100
 
 
-def test_short_work_shows_nothing():
-    console = terminal()
-    bar = Bar("Looking", 10, console)
+@pytest.mark.parametrize(
+    ("kind", "console", "patience"),
+    [(Bar, terminal, 2.0), (Bar, lambda: Console(file=io.StringIO()), 0.0), (Quiet, terminal, 0.0)],
+)
+def test_short_work_files_and_machines_see_no_bar(kind, console, patience, monkeypatch):
+    monkeypatch.setattr(module, "SLOW", patience)
+    drawn = console()
+    bar = kind("Looking", 10, drawn)
     bar.rows(10)
     bar.close()
-    assert shown(console) == ""
-
-
-def test_no_terminal_and_no_bar_for_machines(monkeypatch):
-    monkeypatch.setattr(module, "SLOW", 0.0)
-    for kind, console in ((Bar, Console(file=io.StringIO())), (Quiet, terminal())):
-        bar = kind("Looking", 10, console)
-        bar.rows(5)
-        bar.close()
-        assert console.file.getvalue() == ""
+    assert drawn.file.getvalue() == ""
 
 
 @pytest.mark.slow

@@ -7,17 +7,9 @@ import pytest
 
 pytest.importorskip("typer")
 pytest.importorskip("rich")
-from typer.testing import CliRunner
-
-from hiddenbits.cli.app import app
 from hiddenbits.cli.models import made
 from hiddenbits.cli.words import in_options
-
-
-def run(*words, code=1):
-    done = CliRunner().invoke(app, [str(word) for word in words])
-    assert done.exit_code == code, (done.output, done.exception)
-    return done.stderr
+from tests.cli.test_commands import run
 
 
 @pytest.mark.parametrize(
@@ -90,17 +82,17 @@ def test_errors_name_the_command_lines_options(tmp_path, monkeypatch):
         (["fit", "two.npz", "classes", "--key", "a", "-o", "m.hb", "--size", 0], "The value of --size must be"),
     ]
     for words, said in cases:
-        told = run(*words)
+        told = run(*words, code=1).stderr
         assert said in told
         assert not re.search(r"(?<!-)\b(key|threshold|drop|blank|n_components)=", told)
-    assert run("look", "two.npz", "--key", "a", code=0) == ""  # what it says helps
+    assert run("look", "two.npz", "--key", "a").stderr == ""  # what it says helps
 
 
 def test_fit_warns_of_a_table_without_zeros(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "x.csv").write_text("a,b\n" + "1,\n,1\n1,1\n" * 10)
     fit = ("fit", "x.csv", "classes", "--size", 1, "-o", "m.hb", "--jobs", 1)
-    told = run(*fit, code=0)
+    told = run(*fit).stderr
     assert "ones and blanks (33.3% of all cells) but no zeros" in told
     assert "--blank zero" in told
-    assert "no zeros" not in run(*fit, "--blank", "zero", code=0)
+    assert "no zeros" not in run(*fit, "--blank", "zero").stderr

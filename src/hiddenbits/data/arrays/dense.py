@@ -56,6 +56,8 @@ def open_text_array(X: Any, request: Request) -> Table:
 
 def _has_signs(array: Any) -> bool:
     """Whether the cells of some columns are -1 and 1, and those of all others 0 and 1; any of them may be missing."""
+    if array.dtype.kind == "c":
+        return False
     try:
         numbers = np.ma.filled(array.astype(np.float64), np.nan)
     except (TypeError, ValueError, OverflowError):
