@@ -1,4 +1,4 @@
-"""Opening tables of answers: benchmarks/results/opening.md."""
+"""Opening tables of every format: benchmarks/results/opening.md."""
 
 from pathlib import Path
 
@@ -6,21 +6,20 @@ from benchmarks.record import how, load, table, topic_page, write
 
 
 def opening() -> str:
-    report = load("opening/opening")
+    report = load("opening/formats")
     rows: list[list[object]] = [
-        [f["levels"], f["container"], f["seconds"], f["seconds_csv"], f["ratio"], f["goal"] or ""]
-        for f in report["figures"].values()
-        if f["container"] != "CSV"
+        [name, f"{f['rows']:,}", f["seconds"], f["opening"], f["opening and reading"]]
+        for name, f in report["figures"].items()
     ]
-    head = ["levels", "container", "seconds", "seconds of the CSV file", "ratio", "goal"]
+    head = ["format", "rows", "seconds", "opening", "opening and one reading"]
     return (
-        f"Processor time of `open_table` on {report['rows']:,} x {report['columns']} answers in words, beside that of the "
-        "same table in a CSV file; medians of turns side by side.\n\n" + table(head, rows) + f"\n\n{how(report)}\n"
+        "Processor time of `open_table`, and of that with one reading of all rows, as ratios to those of another checkout "
+        "in turn with this one; below 1 is faster.\n\n" + table(head, rows) + f"\n\n{how(report)}\n"
     )
 
 
 def pages() -> dict[Path, str]:
-    return topic_page("opening", "opening", "Opening tables of answers", opening())
+    return topic_page("opening", "opening", "Opening tables of every format", opening())
 
 
 if __name__ == "__main__":
