@@ -1,5 +1,6 @@
 """One table of yes and no, with an id and blanks, through every door: the same bits, names, coding and fitted model."""
 
+import datetime
 import json
 import warnings
 
@@ -143,3 +144,71 @@ def test_the_same_table_through_every_door(tmp_path, monkeypatch, expected, door
     assert found.coding_ == table.coding
     for name, value in vars(model.params_).items():
         assert np.array_equal(vars(found.params_)[name], value), name
+
+
+ONE_TO_FIVE = ["never", "rarely", None, "often", "always"]
+DAYS = [datetime.date(2024, 1, 1 + k % 28) for k in range(60)]
+# By what a table has: its columns, and options.
+TABLES = {
+    "0 and 1 and missing values": ({"a": [1, 0, None] * 20, "b": [True, False, True] * 20}, {}),
+    "labels": ({"a": ONE_TO_FIVE * 12, "b": ["red", "green", "blue"] * 20}, {"column_types": "auto"}),
+    "numbers for yes and no": ({"a": [1, 2, 2] * 20, "b": [1, None, 2] * 20}, {}),
+    "dates": ({"day": DAYS, "a": ["yes", "no", None] * 20}, {}),
+    "ids": ({"who": [f"p{k}" for k in range(60)], "nr": list(range(60)), "a": ["x", "y", "y"] * 20}, {}),
+    "mixed types": ({"a": [1, 2, "other"] * 20, "b": [0, "no", 1.5] * 20}, {"column_types": "nominal"}),
+    "codes for missing": (
+        {"a": [0, 1, -99] * 20, "b": ["yes", "no", "don't know"] * 20},
+        {"missing": [-99, "don't know"]},
+    ),
+    "a threshold": ({"a": np.float32([0.1, 0.2, 0.3] * 20), "b": [0.1, None, 2.5] * 20}, {"threshold": 0.1}),
+}
+
+
+def arrow_of(columns):
+    """Return an Arrow table, columns of mixed types as text."""
+    mixed = {name for name, cells in columns.items() if len({type(cell) for cell in cells if cell is not None}) > 1}
+    text = {name: [None if cell is None else str(cell) for cell in columns[name]] for name in mixed}
+    return pa.table({**columns, **text})
+
+
+def with_csv(columns, folder):
+    frame = pd.DataFrame(
+        {name: pd.Series(cells, dtype=getattr(cells, "dtype", object)) for name, cells in columns.items()}
+    )
+    frame.to_csv(folder / "t.csv", index=False)
+    return folder / "t.csv"
+
+
+def with_parquet(columns, folder):
+    pq.write_table(arrow_of(columns), folder / "t.parquet", row_group_size=25)
+    return folder / "t.parquet"
+
+
+CONTAINERS = {
+    "CSV": with_csv,
+    "Arrow": lambda columns, _: arrow_of(columns),
+    "polars": lambda columns, _: pytest.importorskip("polars").from_arrow(arrow_of(columns)),
+    "Parquet": with_parquet,
+    "Parquet on disk": with_parquet,
+    "a stream": lambda columns, _: arrow_of(columns).to_reader(25),
+    "a stream on disk": lambda columns, _: arrow_of(columns).to_reader(25),
+}
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+@pytest.mark.parametrize("table", TABLES)
+def test_a_frame_its_csv_its_parquet_and_its_stream_give_the_same_bits(tmp_path, monkeypatch, table, container):
+    columns, options = TABLES[table]
+    if container.endswith("on disk"):
+        monkeypatch.setattr(streams, "KEEP_BYTES", 100)
+        monkeypatch.setattr(open_parquet, "SMALL_BYTES", 100)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = open_table(pd.DataFrame({name: pd.Series(cells) for name, cells in columns.items()}), **options)
+        found = open_table(CONTAINERS[container](columns, tmp_path), **options)
+    np.testing.assert_array_equal(found.to_float(), expected.to_float())
+    assert type(found.source.read(0, 60)[1]) is type(expected.source.read(0, 60)[1])
+    assert (found.names, list(found.beside)) == (expected.names, list(expected.beside))
+    assert (found.coding is None) == (expected.coding is None)
+    if found.coding is not None:
+        assert found.coding.conflict(expected.coding) is None

@@ -64,7 +64,6 @@ COLUMN_TYPES = {
         "bool_",
     ],
 }
-FULL_TYPES = ["int8", "uint8", "int64", "bool", "float32"]
 
 
 def frame_of(library: str, columns: dict[str, list], dtype: str | None = None):
@@ -225,9 +224,3 @@ def test_frames_are_not_changed():
     open_table(frame, blank="zero")
     open_table(frame, threshold=0.5)
     pandas.testing.assert_frame_equal(frame, before)
-
-
-@pytest.mark.parametrize("dtype", FULL_TYPES)
-def test_pandas_plain_types(dtype):
-    pandas = pytest.importorskip("pandas")
-    np.testing.assert_array_equal(open_table(pandas.DataFrame(FULL.astype(dtype))).to_float(), FULL)
