@@ -29,7 +29,7 @@ class FoundDialectWarning(UserWarning):
 
 
 class SpilledTableWarning(UserWarning):
-    """Rows of a query or stream, which come only once, were written to temporary files; these are the table.
+    """Rows of a query or stream, or many lists or pairs of items, were written to temporary files, which are the table.
 
     Examples
     --------

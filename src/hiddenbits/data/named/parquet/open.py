@@ -49,12 +49,14 @@ def open_parquet(
     not enter stay in the files, and `Table.beside` reads them.
 
     Pairs (`row` and `item`) are one line for each item of a row, as databases export them. The table has a row for
-    each distinct row key, in the order in which keys first appear, and a column for each item. Opening scans the row
-    keys. If the lines of every row stand together (a sorted file, say), they stay on disk, and a row may go on in the
-    next row group or file; otherwise they are gathered in memory. ``table.source.row_keys(start, stop)`` returns the
-    keys of some rows. A line is a 1, and a cell without a line is 0, or not observed with ``blank="missing"``. With
-    `value` a line says what was seen: 0, 1, or null for nothing. Then a cell without a line was not observed (a
-    question that was not put to this student), unless ``blank="zero"`` takes it, and null, for 0.
+    each distinct row key, in the order in which keys first appear, and a column for each item. A line is a 1, and a
+    cell without a line is 0, or not observed with ``blank="missing"``. With `value` a line says what was seen: 0, 1, or
+    null for nothing. Then a cell without a line was not observed (a question that was not put to this student), unless
+    ``blank="zero"`` takes it, and null, for 0. ``table.source.row_keys(start, stop)`` returns the keys of some rows.
+
+    Lists and pairs are read once, when the table is opened, into memory; above 256 MiB into temporary files
+    (`SpilledTableWarning`). Lines of one row may stand anywhere; unless they stand together, as in a sorted file, they
+    are grouped in memory.
 
     Parameters
     ----------
