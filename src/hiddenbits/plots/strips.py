@@ -17,19 +17,15 @@ if TYPE_CHECKING:
 GAP = 0.1  # between images, in widths of an image
 
 
-def strips(
-    frames: Any, shape: tuple[int, int], *, limits: tuple[float, float] = (0.0, 1.0), ax: Axes | None = None
-) -> Axes:
+def strips(frames: Any, shape: tuple[int, int], *, ax: Axes | None = None) -> Axes:
     """Draw sequences of images, one below the other: morphs, cross-fades, any rows whose columns are pixels.
 
     Parameters
     ----------
     frames : array of shape (images, pixels), or dict
-        One sequence, or a dict of named sequences; black is the upper limit.
+        One sequence, or a dict of named sequences; 0 is white and 1 black.
     shape : (int, int)
         Height and width of an image.
-    limits : (float, float), default=(0, 1)
-        The values drawn white and black.
     ax : matplotlib Axes, optional
         Where to draw; by default a new figure.
 
@@ -63,7 +59,7 @@ def strips(
     for number, row in enumerate(rows):
         bottom = -number * (tall + GAP)
         for place, picture in enumerate(row):
-            _draw(ax, picture, place * (1.0 + GAP), bottom, tall, limits, "gray_r")
+            _draw(ax, picture, place * (1.0 + GAP), bottom, tall, (0.0, 1.0), "gray_r")
         if sequences is not None:
             text = ax.text(-GAP, bottom + tall / 2, shortened(list(sequences)[number]), ha="right", va="center")
             as_plain(text).set_fontsize(9)
