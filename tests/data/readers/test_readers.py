@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
 import io
 import pickle
@@ -19,7 +18,6 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from hiddenbits import ColumnsCodedWarning
 from hiddenbits.data import AllOnes, Complement, Dense, MemorySource, Packed, Pattern, TableError, open_table
 from hiddenbits.data.items.gather import DuplicateItemsWarning
 from hiddenbits.data.locations.paths import natural_key
@@ -325,121 +323,6 @@ def test_npz_bombs_and_lies(tmp_path):
         open_table(path)
 
 
-# .csv ------------------------------------------------------------------------------------------------------------
-
-
-def write_csv(path, values, names=None, **options):
-    text = io.StringIO()
-    writer = csv.writer(text, **options)
-    if names is not None:
-        writer.writerow(names)
-    writer.writerows(["" if cell != cell else cell for cell in row] for row in values)
-    data = text.getvalue().encode()
-    path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
-    return path
-
-
-@core
-@pytest.mark.parametrize("suffix", [".csv", ".csv.gz"])
-@pytest.mark.parametrize("names", [None, tuple("abcdefg")])
-def test_csv(tmp_path, suffix, names, monkeypatch):
-    monkeypatch.setattr("hiddenbits.data.named.csv.read.CHUNK_CELLS", 77)
-    x = holes(bits())
-    path = write_csv(tmp_path / f"x{suffix}", x, names)
-    table = open_table(path)
-    assert_reads(table, x)
-    assert table.names == names
-    assert_reads(open_table(path, blank="zero"), np.nan_to_num(x))
-    assert_reads(open_table(path, columns=[5, 2]), x[:, [5, 2]])
-    assert_reads(open_table(path, columns=[3]), x[:, [3]])
-    assert_reads(open_table(path, drop=[0]), x[:, 1:])
-    assert open_table(path, names="qwertyu").names == tuple("qwertyu")
-    quoted = write_csv(tmp_path / "q.csv", x, names, quoting=csv.QUOTE_ALL, delimiter=";")
-    assert_reads(open_table(quoted, delimiter=";"), x)
-    second = write_csv(tmp_path / f"y{suffix}", bits(), names)
-    assert_reads(open_table([path, second]), np.concatenate([x, bits()]))
-
-
-@core
-def test_csv_spellings(tmp_path):
-    path = tmp_path / "x.csv"
-    path.write_bytes(b"\xef\xbb\xbfa,b, c\r\n1,TRUE, 1.0 \r\n0,False,0.0\r\nNA,?,None\r\nnan,NULL,n/a\r\n,,\r\n")
-    nan = np.nan
-    table = open_table(path)
-    assert_reads(table, [[1, 1, 1], [0, 0, 0]] + [[nan, nan, nan]] * 3)
-    assert table.names == ("a", "b", "c")
-    path.write_text('"a\nb",c\n1,2.5\n0,-3e2\n')
-    table = open_table(path, threshold=0.5)
-    assert_reads(table, [[1, 1], [0, 0]])
-    assert table.names == ("a\nb", "c")
-    path.write_text("1\n\n0\n")
-    assert_reads(open_table(path), [[1], [nan], [0]])
-
-
-@core
-def test_csv_headers(tmp_path):
-    path = tmp_path / "x.csv"
-    path.write_text("0,1,2,3\n1,0,1,0\n")
-    assert open_table(path).names == ("0", "1", "2", "3")
-    path.write_text("0,1\n1,0\n")
-    assert open_table(path).shape == (2, 2)
-    assert open_table(path, header=True).names == ("0", "1")
-    path.write_text("D,1,0\nR,0,1\n")  # data, or a header? Either guess could lose a row without a word
-    with pytest.raises(TableError, match=r"line 1 has both bits \('1'\) and text \('D'\).*header="):
-        open_table(path)
-    assert_reads(open_table(path, header=False, drop=[0]), [[1, 0], [0, 1]])
-    path.write_text("2,1,0\n0,1,1\n")
-    with pytest.raises(TableError, match="both bits"):
-        open_table(path)
-    with pytest.warns(ColumnsCodedWarning, match="2 = 1, 0 = 0 in '0'"):
-        assert_reads(open_table(path, header=False), [[1, 1, 0], [0, 1, 1]])
-
-
-@core
-def test_csv_errors(tmp_path):
-    path = tmp_path / "x.csv"
-
-    def fails(text, message, **options):
-        path.write_bytes(text if isinstance(text, bytes) else text.encode())
-        with pytest.raises(TableError, match=message):
-            open_table(path, **options)
-
-    fails(
-        "party,a\nD,1\n,0\n",
-        r"x\.csv: One column needs a decision(.|\n)*'party': 'D' or blank(.|\n)*drop=\['party'\]\.",
-    )
-    fails("a,b\n1,0\n1,7\n", r"'b': 7 \(1 cell\) looks like a code for missing")
-    fails(
-        "a,b\n1,0\n1,x\n",
-        r"x\.csv: row 1, column 'b': 'x' is not among the values of the fit, which are 0, 1",
-        code=PLAIN,
-    )
-    fails('a,b\n"1\n",0\n1\n', r"line 4: 1 cells")
-    fails("a,b\n1,0\n1\n", "line 3: 1 cells, but the first line has 2")
-    fails("a,b\n1,0\n\n0,1\n", "line 3: 0 cells, but the first line has 2")
-    fails("a,b\n1,0,1\n", "line 2: 3 cells")
-    fails("a,a\n1,0\n", "Two columns are called 'a'")
-    fails("a,b\n1,1_0\n", "'1_0' is not a number, so it cannot be compared with 0", threshold=0, code=PLAIN)
-    fails("a,b\n1,inf\n", r"row 0, column 1 \('b'\): 'inf' is not a finite number", threshold=0)
-    fails("a,b\n1,0\n", "drop= names 'c', but the columns are 'a', 'b'", drop=["c"])
-    fails("a,b\n1,0\n", "columns= names column 'a' twice", columns=["a", "a"])
-    fails("a,b\n1,0\n", "both given", columns=["a"], drop=["b"])
-    fails("a,b\n1,0\n", "No column is left", drop=["a", "b"])
-    fails("a,b\n1,0\n", "delimiter='::': give a single character", delimiter="::")
-    fails("", r"x\.csv: the file is empty")
-    fails("a,b\n", r"x\.csv: the file has no rows")
-    fails(b"a,b\n1,0\n1,\x01\xff\n", r"line 3: the text is not UTF-8.*Save the file as UTF-8")
-    fails('a,b\n1,"0\n', r"line 2: unexpected end of data")
-    fails("a,b\n" + "1,0\n" * 1000, r"more than max_bytes=100 bytes.*Parquet", max_bytes=100)
-    path.write_text("a,b\n1,0\n")
-    (tmp_path / "y.csv").write_text("a,c\n1,0\n")
-    with pytest.raises(TableError, match=r"y\.csv: the columns differ from those of x\.csv"):
-        open_table([path, tmp_path / "y.csv"])
-    (tmp_path / "z.csv.gz").write_bytes(gzip.compress(b"1,0\n" * 1_000_000))
-    with pytest.raises(TableError, match=r"more than max_bytes=1000000 bytes"):
-        open_table(tmp_path / "z.csv.gz", max_bytes=1_000_000)
-
-
 # Parquet ---------------------------------------------------------------------------------------------------------
 
 
@@ -662,14 +545,11 @@ def test_damaged_numpy_files(tmp_path, kind):
 
 
 @core
-@pytest.mark.parametrize("kind", ["x.csv", "x.csv.gz", "x.dat", "x.dat.gz"])
+@pytest.mark.parametrize("kind", ["x.dat", "x.dat.gz"])
 def test_damaged_text_files(tmp_path, kind):
     path = tmp_path / kind
-    if ".csv" in kind:
-        write_csv(path, holes(bits()), [f"c{j}" for j in range(7)])
-    else:
-        data = write_baskets(tmp_path / "plain", bits()).read_bytes()
-        path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
+    data = write_baskets(tmp_path / "plain", bits()).read_bytes()
+    path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
     assert fuzz(path, 2, True, 100) > 20
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import reduce
@@ -18,6 +18,7 @@ from hiddenbits.data.file_request import FileRequest
 from hiddenbits.data.locations.places import Place, for_library
 from hiddenbits.data.named.csv.ends import Ends
 from hiddenbits.data.named.csv.read import open_rows
+from hiddenbits.data.named.csv.rows import TextRows
 from hiddenbits.data.table import Table
 from hiddenbits.data.text_files import too_large
 from hiddenbits.quoting import printable, told
@@ -55,30 +56,13 @@ def open_sheets(
         The most that the file may come to, unpacked, and its cells in memory.
     """
 
-    def rows_of(path: Place) -> SheetRows:
+    def rows_of(path: Place) -> TextRows:
         rows, first = _cells(path, sheet, max_bytes)
-        return SheetRows(rows[skip_top:], first + skip_top)
+        return TextRows(rows[skip_top:], first + skip_top)  # counted as the program that wrote them shows them
 
     ends = Ends(skip_top, skip_end)
     request = replace(request, offers=("skip_top", "skip_end", "split"))
     return open_rows(request, rows_of, header=header, ends=ends, tell=tell, split=split, max_columns=max_columns)
-
-
-class SheetRows(Iterator[list[str]]):
-    """The rows of a sheet, in memory; `number` counts as the program that wrote it shows rows."""
-
-    share = None
-
-    def __init__(self, rows: list[list[str]], first: int) -> None:
-        self._rows, self.number = iter(rows), first
-
-    def __next__(self) -> list[str]:
-        row = next(self._rows)
-        self.number += 1
-        return row
-
-    def close(self) -> None:
-        """Nothing is open."""
 
 
 def _cells(path: Place, sheet: str | int | None, max_bytes: int) -> tuple[list[list[str]], int]:

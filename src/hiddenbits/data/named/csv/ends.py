@@ -106,8 +106,7 @@ def refuse_title(rows: Sequence[list[str]], skipped: int) -> None:
     at = next(names, 0) if width > 1 else next((at for at, row in enumerate(rows) if len(row) == width), 0)
     if at:
         raise TableError(
-            f"{f'lines {skipped + 1} to {skipped + at}' if at > 1 else f'line {skipped + 1}'} "
-            f"({quoted(', '.join(filled))}) {'are' if at > 1 else 'is'} not like the lines below, which have {width} "
-            f"cells. If this is a title or a comment above the names, set skip_top={skipped + at}. If line "
-            f"{skipped + 1} has the names, give it {width} cells in the file."
+            f"line {skipped + 1} ({quoted(', '.join(filled))}) is not like the lines below, which have {width} cells. "
+            f"If there is a title or a comment above the names, set skip_top={skipped + at}. If line {skipped + 1} has "
+            f"the names, give it {width} cells in the file."
         )

@@ -33,7 +33,7 @@ from hiddenbits.data.named.csv.ends import (
     refuse_title,
     say_empty,
 )
-from hiddenbits.data.named.csv.rows import CsvRows, RowsOf, TextRows, Written
+from hiddenbits.data.named.csv.rows import RowsOf, TextRows, Written
 from hiddenbits.data.table import Table
 from hiddenbits.quoting import quoted, told
 
@@ -213,7 +213,7 @@ def _parts(rows: TextRows, head: Rows, layout: Layout, line: int, ends: Ends) ->
         yield some, below
         if len(some) < len(chunk):
             return
-        while isinstance(rows, CsvRows) and (block := rows.block(width)) is not None:
+        while (block := rows.block(width)) is not None:
             yield block, 0
         line = rows.number + 1
         chunk = list(islice(rows, max(1, CHUNK_CELLS // width)))

@@ -5,10 +5,9 @@ from __future__ import annotations
 import codecs
 import csv
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
-from typing import Protocol
 
 from hiddenbits.data.errors import TableError
 from hiddenbits.data.locations.places import Place
@@ -22,26 +21,34 @@ BLOCK_BYTES = 1 << 20  # about as much as a processor's cache holds
 ROW_BYTES = 1 << 10  # at least so many for each column, or a block has too few rows for operations on whole columns
 
 
-class TextRows(Protocol):
-    """The rows of one file."""
+class TextRows(Iterator[list[str]]):
+    """The rows of one file.
 
-    @property
-    def number(self) -> int:
-        """Number of the line that was read last, from 1."""
-        ...
+    Attributes
+    ----------
+    number : int
+        Number of the line that was read last, from 1.
+    """
+
+    def __init__(self, rows: Iterable[list[str]], number: int = 0) -> None:
+        self._rows, self.number = iter(rows), number
+
+    def __next__(self) -> list[str]:
+        row = next(self._rows)
+        self.number += 1
+        return row
 
     @property
     def share(self) -> float | None:
         """How much of the file was read; None where that is not known."""
-        ...
+        return None
 
-    def __iter__(self) -> Iterator[list[str]]: ...
-
-    def __next__(self) -> list[str]: ...
+    def block(self, width: int) -> TextBlock | None:
+        """Return the next lines as a block; None where they must be read one by one, or there are none."""
+        return None
 
     def close(self) -> None:
         """Close the file."""
-        ...
 
 
 RowsOf = Callable[[Place], TextRows]
@@ -104,19 +111,16 @@ def _in_bytes(file: io.BufferedReader, dialect: Dialect) -> tuple[io.BufferedRea
     return io.BytesIO(text.removeprefix("\ufeff").encode()), replace(dialect, encoding="utf-8")
 
 
-class CsvRows(Iterator[list[str]]):
+class CsvRows(TextRows):
     """The rows of a file of comma-separated text, in an encoding with one byte for a line break."""
 
     def __init__(self, file: io.BufferedReader | io.BytesIO, dialect: Dialect) -> None:
         self._file, self._dialect, self._can_cut = file, dialect, can_cut(dialect)
         self._ahead = io.BytesIO()  # lines of which no block could be made
-        self.number, self.close = 0, file.close
-        rows = csv.reader(
+        rows: Iterator[list[str]] = csv.reader(
             self._lines(), delimiter=dialect.delimiter or ",", quotechar=dialect.quote or '"', strict=True
         )
-        self._rows: Iterator[list[str]] = rows
-        if dialect.decimal == ",":
-            self._rows = (point_decimals([row])[0] for row in rows)
+        super().__init__((point_decimals([row])[0] for row in rows) if dialect.decimal == "," else rows)
 
     @property
     def share(self) -> float | None:
@@ -128,10 +132,14 @@ class CsvRows(Iterator[list[str]]):
         return self._rows  # not self: the csv module's own iterator is quicker
 
     def __next__(self) -> list[str]:
-        return next(self._rows)
+        return next(self._rows)  # which counts lines
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
 
     def block(self, width: int) -> TextBlock | None:
-        """Return the next lines as a block; None where they must be read one by one, or there are none."""
+        """Return the next lines as a block."""
         if not self._can_cut or self._ahead.tell() < self._ahead.getbuffer().nbytes:
             return None
         lines = self._file.read(max(BLOCK_BYTES, ROW_BYTES * width))
