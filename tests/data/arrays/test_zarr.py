@@ -136,9 +136,8 @@ def test_only_needed_chunks_are_read(tmp_path):
 def test_large_chunks_go_slab_by_slab(tmp_path, monkeypatch):
     values = holes(bits(200))
     write(tmp_path / "x.zarr", values, chunks=(64, 3))
-    for slab, band in ((100, 50), (100, 10**9), (64 * 7 * 8 * 2 + 8, 10**9)):
+    for slab in (100, 64 * 7 * 8 * 2 + 8):
         monkeypatch.setattr("hiddenbits.data.arrays.stored.SLAB_BYTES", slab)
-        monkeypatch.setattr("hiddenbits.data.arrays.stored.BAND_BYTES", band)
         assert_reads(open_table(tmp_path / "x.zarr"), values)
 
 

@@ -71,7 +71,7 @@ def open_stored(
     storage: Storage = "dense" if arrays[0].kind == "dense" else "sparse"
     cells = Cells(storage, n_columns, request.blank, request.threshold, names)
     with reading(request.files[0]):
-        cells.no_rows()
+        cells.no_rows()  # refuses options with which no cell could be read
     if arrays[0].kind != "csc":
         return Table(open_rows(arrays, cells, nan=nan), names)
     pieces: list[tuple[Bits, Bits]] = []

@@ -17,7 +17,6 @@ from hiddenbits.data.locations.places import Place
 from hiddenbits.quoting import told
 
 SLAB_BYTES = 1 << 24  # stored bytes that are turned into bits at a time
-BAND_BYTES = 1 << 28  # whole chunks are decompressed together up to this size; above, each is for every slab
 
 Find = Callable[[str], Any]  # the group or array at a path, None if there is nothing
 T = TypeVar("T")
@@ -76,13 +75,9 @@ class StoredArray:
         return values.astype(np.float32 if values.dtype == np.float16 else values.dtype.newbyteorder("="), copy=False)
 
     def slabs(self, start: int, stop: int) -> Iterator[tuple[int, int]]:
-        """Yield runs of rows that are read together: whole chunks where these are not too large."""
-        band, row_bytes = self.chunk[0] if self.chunk else 1, max(self.row_bytes, 1)
-        height = max(1, SLAB_BYTES // row_bytes)
-        if height >= band:
-            height = height // band * band
-        elif band * row_bytes <= BAND_BYTES:
-            height = band
+        """Yield runs of rows that are read together: whole chunks."""
+        band = self.chunk[0] if self.chunk else 1
+        height = max(SLAB_BYTES // max(self.row_bytes, 1) // band, 1) * band
         while start < stop:
             last = min((start // height + 1) * height, stop)
             yield start, last

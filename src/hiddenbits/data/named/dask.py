@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
@@ -13,11 +13,10 @@ from uuid import uuid4
 
 import narwhals.stable.v2 as nw
 
-from hiddenbits.array_types import Floats
 from hiddenbits.data.cell_checks import check_distinct
-from hiddenbits.data.coding.cells import ColumnCells
-from hiddenbits.data.columns.gather import cells_of_series, is_frame, numbers_of
+from hiddenbits.data.columns.gather import cells_of_series, is_frame
 from hiddenbits.data.columns.open import check_names, open_columns
+from hiddenbits.data.columns.protocol import HeldColumns
 from hiddenbits.data.errors import TableError
 from hiddenbits.data.request import Request
 from hiddenbits.data.table import Table
@@ -181,7 +180,7 @@ class DaskColumns:
         """Number of rows."""
         return self.chunks.n_rows
 
-    def batches(self, start: int, stop: int, names: Sequence[str]) -> Iterator[DaskBatch]:
+    def batches(self, start: int, stop: int, names: Sequence[str]) -> Iterator[HeldColumns]:
         """Yield rows start to stop of some columns, a partition at a time; some are computed together."""
         places = {name: j for j, name in enumerate(self.names)}
         wanted = {name: places[name] for name in names}
@@ -199,31 +198,6 @@ class DaskColumns:
         return replace(self, chunks=self.chunks.only(start, stop))
 
 
-@dataclass(frozen=True, eq=False)
-class DaskBatch:
-    """Some rows of a partition."""
-
-    series: Mapping[str, Any]
-    first_row: int
-    n_rows: int
-
-    def reading(self) -> AbstractContextManager[None]:
-        """Return a context that does nothing: there is no file to name."""
-        return nullcontext()
-
-    def cells(self, name: str) -> ColumnCells:
-        """Return a column as its distinct values."""
-        return cells_of_series(name, nw.from_native(self.series[name], series_only=True))
-
-    def numbers(self, name: str) -> Floats | None:
-        """Return a column of numbers in the type that it has, NaN where one is missing."""
-        series = nw.from_native(self.series[name], series_only=True)
-        found: Floats | None = None
-        if series.dtype.is_numeric() or series.dtype == nw.Boolean:
-            found = numbers_of(series)
-        return found if found is not None and found.dtype.kind in "biuf" else None
-
-
 def _batch(
     labels: tuple[str, ...],
     wanted: Mapping[str, int],
@@ -232,8 +206,8 @@ def _batch(
     low: int,
     high: int,
     row: int,
-) -> DaskBatch:
-    """Return some rows and columns of a partition, after holding it against what dask was told."""
+) -> HeldColumns:
+    """Return the cells of some rows and columns of a partition, after holding it against what dask was told."""
     (part,) = blocks
     if not is_frame(part):
         raise TableError(
@@ -245,9 +219,9 @@ def _batch(
             f"it has {len(part)} rows of the columns {', '.join(found[:8])}, but dask expects {height} rows of "
             f"{', '.join(labels[:8])}. Give all partitions the same columns, and the same rows each time."
         )
-    part = part.iloc[low:high]
-    series = {name: part.iloc[:, j] for name, j in wanted.items()}  # by place: pandas' lookups of names race in threads
-    return DaskBatch(series, row + low, high - low)
+    # by place: partitions share an index of names, and pandas' lookups in it race between threads
+    columns = {name: nw.from_native(part.iloc[low:high, j], series_only=True) for name, j in wanted.items()}
+    return HeldColumns({name: cells_of_series(name, series) for name, series in columns.items()}, row + low)
 
 
 def open_dask_frame(data: Any, request: Request) -> Table:
