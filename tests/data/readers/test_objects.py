@@ -34,7 +34,7 @@ def test_thresholds_and_blanks_are_those_of_arrays():
         expected = open_table(array, **options).to_float()
         np.testing.assert_array_equal(open_table(data, **options).to_float(), expected)
     np.testing.assert_array_equal(open_table({"a": [1, None]}, blank="zero").to_float(), [[1], [0]])
-    with pytest.raises(TableError, match="'w': 'x' or blank"):
+    with pytest.raises(TableError, match="'w': 'x' or missing"):
         open_table({"a": [1, 0], "w": [None, "x"]}, threshold=1)
 
 

@@ -425,7 +425,7 @@ def test_parquet_errors(tmp_path):
     fails({"a": [0.0, 1.0], "b": [0, np.inf]}, r"row 1, column 1 \('b'\): infinity")
     fails({"a": [0, -1]}, r"row 1, column 0 \('a'\): -1 is not a bit", code=PLAIN)
     fails({"a": [0, 1]}, "columns= names 'z', but the columns are 'a'", columns=["z"])
-    fails({"a": [0, 1]}, "there is no column 'z'", column="z")
+    fails({"a": [0, 1]}, "column= names 'z', but the columns are 'a'", column="z")
     fails({"a": [0, 1]}, "column 'a' holds int64, not lists", column="a")
     fails({"a": [0, 1]}, r"items= names the items of a column of lists", items=["a"])
     fails({"a": []}, r"x\.parquet: (The table has 0 rows|column 'a' holds null)")

@@ -54,9 +54,9 @@ class CodedColumn:
 
     name: str
     how: How = "bits"
-    ones: tuple[Category, ...] = ()
-    zeros: tuple[Category, ...] = ()
-    missing: tuple[Category, ...] = ()
+    ones: tuple[Category, ...] = field(default=(), repr=False)  # values of cells, which may be hidden
+    zeros: tuple[Category, ...] = field(default=(), repr=False)
+    missing: tuple[Category, ...] = field(default=(), repr=False)
     blank: int | None = None
     threshold: float | None = None
 

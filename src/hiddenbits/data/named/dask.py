@@ -61,11 +61,11 @@ class DaskChunks:
         Of the tasks.
     """
 
-    graph: dict[Any, Any]
+    graph: dict[Any, Any] = field(repr=False)  # which holds cells of frames from memory
     keys: tuple[tuple[Any, ...], ...]
     heights: tuple[int, ...]
     remote: bool
-    anchor: Any = None
+    anchor: Any = field(default=None, repr=False)
     name: str = field(default_factory=lambda: f"hiddenbits_rows-{uuid4().hex}")
 
     @classmethod
