@@ -12,6 +12,7 @@ import logging
 import os
 import traceback
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -68,50 +69,30 @@ def addresses():
             yield f"{protocol} {form} {suffix}", address(protocol, form, suffix)
 
 
-def path_of_an_address(secret, folder):
-    from pathlib import Path
-
-    return opened(Path(f"s3://AKIAKEY:{secret}@bucket/x.csv"))
-
-
-def wrong_option(secret, folder):
-    return opened("ftp://127.0.0.1:9/x.csv", storage_options={"password": secret, "nonsense": {"token": secret}})
-
-
-def wrong_s3_option(secret, folder):
-    return opened("s3://bucket/x.csv", storage_options={"key": "k", "secret": secret, "client_kwargs": {secret: 1}})
-
-
-def option_that_is_no_dict(secret, folder):
-    return opened("s3://bucket/x.csv", storage_options=f"password={secret}")
+def asked(url, options):
+    return lambda secret, folder: opened(url, storage_options=options(secret))
 
 
 FAULTS = [(403, ".csv"), (404, ".npy"), (500, ".parquet"), ("drop", ".csv"), (None, ".npy"), (None, ".parquet")]
 DAMAGED = {"x.csv": b"a,b\n0,7\n1,9\n", "x.npy": b"no array", "x.parquet": b"PAR1 no table PAR1"}
 
 
-def in_address(fault, suffix):
+def from_server(fault, suffix, user="", **options):
+    """A file that the server does not give, or that is no table; in address and options {secret} stands for it."""
+
     def act(secret, folder):
         with FileServer(DAMAGED) as server:
             server.fault = fault
-            return opened(f"{server.url.replace('://', f'://me:{secret}@')}/x{suffix}?sig={secret}")
-
-    return act
-
-
-def in_header(fault, suffix):
-    def act(secret, folder):
-        with FileServer(DAMAGED) as server:
-            server.fault = fault
-            options = {"headers": {"Authorization": f"Bearer {secret}"}}
-            return opened(f"{server.url}/x{suffix}", storage_options=options)
+            url = f"{server.url.replace('://', f'://{user}')}/x{suffix}" + ("?sig={secret}" if user else "")
+            headers = {name: value.format(secret=secret) for name, value in options.items()}
+            return opened(url.format(secret=secret), **({"storage_options": {"headers": headers}} if headers else {}))
 
     return act
 
 
 def on_s3(key, name):
     def act(secret, folder):
-        with S3Server({"x.csv": b"a,b\n0,7\n1,9\n"}) as server:
+        with S3Server(DAMAGED) as server:
             options = {"key": key or secret, "secret": secret, "token": secret, "endpoint_url": server.url}
             return opened(f"s3://bucket/{name}", storage_options=options)
 
@@ -189,14 +170,18 @@ VARIABLES = ["AWS_SECRET_ACCESS_KEY", "AZURE_STORAGE_CONNECTION_STRING", "HF_TOK
 
 def credentials():
     yield from addresses()
-    for act in (
-        *(path_of_an_address, wrong_option, wrong_s3_option, option_that_is_no_dict),
-        *(table_with_options, fit_with_options),
-    ):
-        yield act.__name__, act
+    yield "path of an address", opening(lambda s: Path(f"s3://AKIAKEY:{s}@bucket/x.csv"))
+    for protocol, options in {
+        "ftp": lambda s: {"password": s, "nonsense": {"token": s}},
+        "s3": lambda s: {"key": "k", "secret": s, "client_kwargs": {s: 1}},
+        "gs": lambda s: f"password={s}",
+    }.items():
+        yield f"wrong options of {protocol}", asked(f"{protocol}://127.0.0.1:9/x.csv", options)
+    yield "table_with_options", table_with_options
+    yield "fit_with_options", fit_with_options
     for fault, suffix in FAULTS:
-        yield f"http {fault} {suffix}", in_address(fault, suffix)
-        yield f"http header {fault} {suffix}", in_header(fault, suffix)
+        yield f"http {fault} {suffix}", from_server(fault, suffix, "me:{secret}@")
+        yield f"http header {fault} {suffix}", from_server(fault, suffix, Authorization="Bearer {secret}")
     yield "s3 other key", on_s3(None, "x.csv")
     yield "s3 missing", on_s3("key", "none.csv")
     yield "s3 cells", on_s3("key", "x.csv")
@@ -210,14 +195,45 @@ def credentials():
 # Cells -----------------------------------------------------------------------------------------------------------
 
 
-def written(name, content, **options):
-    """A file with this content, in which {secret} stands for the cell."""
+def lib(name):
+    """Return a module; what needs it is skipped without it."""
+    return pytest.importorskip(name)
+
+
+def opening(make, **options):
+    """A table in memory, made of the secret."""
+    return lambda secret, folder: opened(make(secret), **options)
+
+
+def stored(name, write, **options):
+    """A file of this name: what `write` is given, a path and the secret, or text in which {secret} stands for it."""
 
     def act(secret, folder):
         path = folder / name
-        data = content.format(secret=secret).encode()
-        path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+        if callable(write):
+            write(path, secret)
+        else:
+            data = write.format(secret=secret).encode()
+            path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
         return opened(path, **options)
+
+    return act
+
+
+def fitted_to(make, weight=None):
+    def act(secret, folder):
+        given = {} if weight is None else {"sample_weight": weight(secret)}
+        return [LatentClassAnalysis(1, max_iter=2, random_state=0).fit(make(secret), **given)]
+
+    return act
+
+
+def later(X, make, **options):
+    """A model of the table X, given a row with the secret."""
+
+    def act(secret, folder):
+        table = open_table(lib("pandas").DataFrame(X) if isinstance(X, dict) else X, **options)
+        return [LatentClassAnalysis(1, max_iter=50, tol=1e-2).fit(table).score_samples(make(secret))]
 
     return act
 
@@ -225,267 +241,202 @@ def written(name, content, **options):
 def frame_of(kind, columns, **options):
     """A frame of some library; a column that is a function is made of the secret."""
 
-    def act(secret, folder):
-        cells = {name: cell(secret) for name, cell in columns.items()}
+    def make(secret):
+        cells = {name: cell(secret) if callable(cell) else cell for name, cell in columns.items()}
         if kind == "dict":
-            return opened(cells, **options)
+            return cells
         if kind == "list of dicts":
-            return opened([dict(zip(cells, row, strict=True)) for row in zip(*cells.values(), strict=True)], **options)
+            return [dict(zip(cells, row, strict=True)) for row in zip(*cells.values(), strict=True)]
         if kind == "arrow":
-            return opened(pytest.importorskip("pyarrow").table(cells), **options)
-        library = pytest.importorskip(kind.split()[0])
-        frame = library.DataFrame(cells)
+            return lib("pyarrow").table(cells)
+        frame = lib(kind.split()[0]).DataFrame(cells)
         if kind == "pandas category":
             frame = frame.astype("category")
-        if kind == "polars lazy":
-            frame = frame.lazy()
-        return opened(frame, **options)
+        return frame.lazy() if kind == "polars lazy" else frame
 
-    return act
+    return opening(make, **options)
 
 
-def stored(suffix, **options):
-    """A file of a frame, as its library writes it."""
-
-    def act(secret, folder):
-        pd = pytest.importorskip("pandas")
-        frame = pd.DataFrame({"a": ["0", "1", secret, "maybe"], "b": [0, 1, 1, 0]})
-        path = folder / f"x{suffix}"
-        if suffix in (".xlsx", ".ods"):
-            pytest.importorskip("python_calamine")
-            pytest.importorskip({".xlsx": "openpyxl", ".ods": "odf"}[suffix])
-            frame.to_excel(path, index=False)
-        elif suffix in (".sav", ".dta", ".por", ".zsav"):
-            statistics = pytest.importorskip("pyreadstat")
-            frame.columns = [name.upper() for name in frame.columns]
-            {".dta": statistics.write_dta, ".por": statistics.write_por}.get(suffix, statistics.write_sav)(frame, path)
-        elif suffix == ".parquet":
-            frame.to_parquet(path)
-        elif suffix == ".feather":
-            frame.to_feather(path)
-        else:
-            frame.to_json(path, orient="records", lines=True)
-        return opened(path, **options)
-
-    return act
+def write_frame(path, secret):
+    """Write a frame as its library does."""
+    frame, suffix = lib("pandas").DataFrame({"A": ["0", "1", secret, "maybe"], "B": [0, 1, 1, 0]}), path.suffix
+    if suffix in (".xlsx", ".ods"):
+        lib("python_calamine")
+        lib({".xlsx": "openpyxl", ".ods": "odf"}[suffix])
+        frame.to_excel(path, index=False)
+    elif suffix in (".sav", ".dta", ".zsav"):
+        statistics = lib("pyreadstat")
+        {".dta": statistics.write_dta}.get(suffix, statistics.write_sav)(frame, path)
+    elif suffix == ".jsonl":
+        frame.to_json(path, orient="records", lines=True)
+    else:
+        {".parquet": frame.to_parquet, ".feather": frame.to_feather}[suffix](path)
 
 
-def damaged(suffix):
-    """A file that ends in the middle, or is only text, whose library may repeat what it holds."""
-
-    def act(secret, folder):
-        path = folder / f"x{suffix}"
-        path.write_bytes(f"{secret},{secret}\n{{'{secret}': {secret}".encode() * 3)
-        return opened(path)
-
-    return act
-
-
-def array_of(make, **options):
-    def act(secret, folder):
-        return opened(make(secret), **options)
-
-    return act
+def write_array(path, array):
+    if path.suffix == ".npy":
+        np.save(path, array)
+    elif path.suffix == ".npz":
+        np.savez(path, x=array)
+    elif path.suffix == ".zarr":
+        lib("zarr").save_array(str(path), array)
+    else:
+        with lib("h5py").File(path, "w") as file:
+            file["X"] = array
 
 
-def fitted_to(make, **options):
-    def act(secret, folder):
-        given = {name: value(secret) for name, value in options.items()}
-        return [LatentClassAnalysis(1, max_iter=2, random_state=0).fit(make(secret), **given)]
-
-    return act
+def write_parquet(path, columns):
+    lib("pyarrow.parquet").write_table(lib("pyarrow").table(columns), path)
 
 
-def saved(suffix, make, **options):
-    def act(secret, folder):
-        path = folder / f"x{suffix}"
-        if suffix == ".npy":
-            np.save(path, make(secret))
-        elif suffix == ".npz":
-            np.savez(path, x=make(secret))
-        elif suffix == ".zarr":
-            zarr = pytest.importorskip("zarr")
-            zarr.save_array(str(path), make(secret))
-        else:
-            h5py = pytest.importorskip("h5py")
-            with h5py.File(path, "w") as file:
-                file["X"] = make(secret)
-        return opened(path, **options)
-
-    return act
-
-
-def duckdb_cast(secret, folder):
-    duckdb = pytest.importorskip("duckdb")
-    return opened(duckdb.sql(f"select cast(a as integer) as a, 1 as b from (values ('1'), ('{secret}')) t(a)"))
-
-
-def polars_frame_error(secret, folder):
-    pl = pytest.importorskip("polars")
-    return opened(pl.LazyFrame({"a": ["1", secret]}).select(pl.col("a").str.to_datetime("%Y")))
-
-
-def arrow_cast(secret, folder):
-    pa = pytest.importorskip("pyarrow")
-    pc = pytest.importorskip("pyarrow.compute")
+def arrow_cast(secret):
+    pa, pc = lib("pyarrow"), lib("pyarrow.compute")
 
     def batches():
         yield pa.record_batch({"a": [0, 1]})
         yield pa.record_batch({"a": pc.cast(pa.array([secret]), pa.int64())})
 
-    return opened(pa.RecordBatchReader.from_batches(pa.schema({"a": pa.int64()}), batches()))
+    return pa.RecordBatchReader.from_batches(pa.schema({"a": pa.int64()}), batches())
 
 
-def numpy_float_in_dask(secret, folder):
-    dask = pytest.importorskip("dask")
-    da = pytest.importorskip("dask.array")
-    return opened(da.from_delayed(dask.delayed(lambda: np.array([[secret, "1"]]).astype(float))(), (1, 2), float))
+def duckdb_cast(secret):
+    return lib("duckdb").sql(f"select cast(a as integer) as a, 1 as b from (values ('1'), ('{secret}')) t(a)")
 
 
-def dask_cells(secret, folder):
-    da = pytest.importorskip("dask.array")
-    return opened(da.from_array(np.array([[float(secret), 1.0], [0.0, 1.0]]), chunks=(1, 2)))
+def polars_dates(secret):
+    pl = lib("polars")
+    return pl.LazyFrame({"a": ["1", secret]}).select(pl.col("a").str.to_datetime("%Y"))
 
 
-def dask_frame_cells(secret, folder):
-    dd, pd = pytest.importorskip("dask.dataframe"), pytest.importorskip("pandas")
-    return opened(dd.from_pandas(pd.DataFrame({"a": [float(secret), 1.0], "b": [0.0, 1.0]}), npartitions=1))
+def dask_cast(secret):
+    chunk = lib("dask").delayed(lambda: np.array([[secret, "1"]]).astype(float))
+    return lib("dask.array").from_delayed(chunk(), (1, 2), float)
 
 
-def annotated(secret, folder):
-    anndata = pytest.importorskip("anndata")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return opened(anndata.AnnData(np.array([[float(secret), 1.0], [0.0, 1.0]])))
+def annotated(secret):
+    with warnings.catch_warnings(action="ignore"):
+        return lib("anndata").AnnData(numbers(secret))
 
 
-def annotated_file(secret, folder):
-    anndata = pytest.importorskip("anndata")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        anndata.AnnData(np.array([[float(secret), 1.0], [0.0, 1.0]])).write_h5ad(folder / "x.h5ad")
-    return opened(folder / "x.h5ad")
+def texts(secret):
+    return np.array([["0", secret], ["1", "x"]])
 
 
-def list_parquet(secret, folder):
-    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    pq.write_table(pa.table({"l": [["bread", secret], ["milk"]]}), folder / "x.parquet")
-    return opened(folder / "x.parquet", column="l", items=["bread", "milk"])
+def objects(secret):
+    return np.array([[0, secret], [1, 1]], dtype=object)
 
 
-def pairs_parquet(secret, folder):
-    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    pq.write_table(pa.table({"r": [0, 1], "i": ["bread", secret]}), folder / "x.parquet")
-    return opened(folder / "x.parquet", row="r", item="i", items=["bread"])
+def numbers(secret):
+    return np.array([[0.0, float(secret)], [1.0, 1.0]])
 
 
-def numbers_parquet(secret, folder):
-    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    pq.write_table(pa.table({"a": [0.0, 1.0, float(secret)], "b": [1, 0, 1]}), folder / "x.parquet")
-    return opened(folder / "x.parquet")
-
-
-def unknown_category(secret, folder):
-    pd = pytest.importorskip("pandas")
-    X = pd.DataFrame({"a": ["x", "y", "z"] * 10, "b": ["u", "v", "w"] * 10})
-    model = LatentClassAnalysis(1, max_iter=50, tol=1e-2).fit(open_table(X, code={"a": "one-hot", "b": "one-hot"}))
-    return [model.score_samples(pd.DataFrame({"a": [secret], "b": ["u"]}))]
-
-
-def other_value(secret, folder):
-    pd = pytest.importorskip("pandas")
-    X = pd.DataFrame({"a": ["yes", "no"] * 15, "b": ["no", "no", "yes"] * 10})
-    model = LatentClassAnalysis(1, max_iter=50, tol=1e-2).fit(X)
-    return [model.score_samples(pd.DataFrame({"a": [secret], "b": ["no"]}))]
-
-
-def text_for_bits(secret, folder):
-    X = np.random.default_rng(0).integers(0, 2, (40, 2))
-    model = LatentClassAnalysis(1, max_iter=50, tol=1e-2).fit(X)
-    return [model.transform(np.array([[secret, "1"]], dtype=object))]
+def ragged(secret):
+    return [[0, 1], [secret], [1, secret, 1]]
 
 
 TEXT_CELLS = {
-    "csv": written("x.csv", "a,b\n0,1\n1,{secret}\n1,maybe\n0,1\n"),
-    "csv recoded": written("x.csv", "a,b\n0,{secret}\n1,{secret}\n1,maybe\n0,1\n", code={"b": {"other": 1}}),
-    "csv first line": written("x.csv", "0,{secret}\n0,1\n1,0\n"),
-    "csv ragged": written("x.csv", "a,b\n0,1\n1,0,{secret}\n"),
-    "csv open quote": written("x.csv", 'a,b\n0,1\n1,"{secret}\n'),
-    "csv gzipped": written("x.csv.gz", "a,b\n0,1\n1,{secret}\n1,maybe\n"),
-    "csv no gzip": written("x.csv", "a,b\n0,1\n1,{secret}\n\x00"),
-    "csv long items": written("x.csv", "r,i\n0,bread\n1,{secret}\n", row="r", item="i", items=["bread"]),
-    "csv names": written("x.csv", "l\nbread {secret}\nmilk\n", column="l", items=["bread", "milk"]),
-    "baskets": written("x.dat", "0 1\n{secret}\n"),
-    "baskets of names": written("x.txt", "bread\nbread {secret}\n", items=["bread"], format="baskets"),
-    "jsonl broken": written("x.jsonl", '{{"a": 0, "b": 1}}\n{{"a": 1, "b": {secret}}}\n'),
-    "jsonl nested": written("x.ndjson", '{{"a": 0, "b": {{"c": "{secret}"}}}}\n'),
-    **{f"stored {suffix}": stored(suffix) for suffix in (".xlsx", ".ods", ".sav", ".dta", ".zsav", ".parquet")},
-    **{f"stored {suffix}": stored(suffix) for suffix in (".feather", ".jsonl")},
+    "csv": stored("x.csv", "a,b\n0,1\n1,{secret}\n1,maybe\n0,1\n"),
+    "csv recoded": stored("x.csv", "a,b\n0,{secret}\n1,{secret}\n1,maybe\n0,1\n", code={"b": {"other": 1}}),
+    "csv first line": stored("x.csv", "0,{secret}\n0,1\n1,0\n"),
+    "csv ragged": stored("x.csv", "a,b\n0,1\n1,0,{secret}\n"),
+    "csv open quote": stored("x.csv", 'a,b\n0,1\n1,"{secret}\n'),
+    "csv gzipped": stored("x.csv.gz", "a,b\n0,1\n1,{secret}\n1,maybe\n"),
+    "csv no gzip": stored("x.csv", "a,b\n0,1\n1,{secret}\n\x00"),
+    "csv long items": stored("x.csv", "r,i\n0,bread\n1,{secret}\n", row="r", item="i", items=["bread"]),
+    "csv names": stored("x.csv", "l\nbread {secret}\nmilk\n", column="l", items=["bread", "milk"]),
+    "baskets": stored("x.dat", "0 1\n{secret}\n"),
+    "baskets of names": stored("x.txt", "bread\nbread {secret}\n", items=["bread"], format="baskets"),
+    "jsonl broken": stored("x.jsonl", '{{"a": 0, "b": 1}}\n{{"a": 1, "b": {secret}}}\n'),
+    "jsonl nested": stored("x.ndjson", '{{"a": 0, "b": {{"c": "{secret}"}}}}\n'),
     **{
-        f"damaged {suffix}": damaged(suffix)
+        f"stored {suffix}": stored(f"x{suffix}", write_frame)
+        for suffix in (".xlsx", ".ods", ".sav", ".dta", ".zsav", ".parquet", ".feather", ".jsonl")
+    },
+    **{  # only text, which the library may repeat
+        f"damaged {suffix}": stored(f"x{suffix}", "{secret},{secret}\n{{'{secret}': {secret}" * 3)
         for suffix in (".xlsx", ".ods", ".sav", ".dta", ".parquet", ".feather", ".jsonl", ".npy", ".npz", ".h5ad")
     },
     **{
-        f"{kind} text": frame_of(kind, {"a": lambda s: ["0", "1", s, "x"], "b": lambda s: [0, 1, 1, 0]})
+        f"{kind} text": frame_of(kind, {"a": lambda s: ["0", "1", s, "x"], "b": [0, 1, 1, 0]})
         for kind in ("pandas", "pandas category", "polars", "polars lazy", "arrow", "dict", "list of dicts")
     },
     **{
-        f"{kind} real": frame_of(kind, {"a": lambda s: ["0.5", "1", s], "b": lambda s: [0.5, 1.5, 1.0]}, reals=True)
+        f"{kind} real": frame_of(kind, {"a": lambda s: ["0.5", "1", s], "b": [0.5, 1.5, 1.0]}, reals=True)
         for kind in ("pandas", "polars", "arrow")
     },
-    "pandas bytes": frame_of("pandas", {"a": lambda s: [0, s.encode(), 1], "b": lambda s: [0, 1, 1]}),
-    "pandas lists": frame_of("pandas", {"a": lambda s: [[0], [s], [1]], "b": lambda s: [0, 1, 1]}),
-    "dict ragged": frame_of("dict", {"a": lambda s: [0, 1, s], "b": lambda s: [0, 1]}),
-    "array of text": array_of(lambda s: np.array([["0", s], ["1", "x"], ["1", "y"]])),
-    "array of objects": array_of(lambda s: np.array([[0, s], [1, 1]], dtype=object)),
-    "array 1d": array_of(lambda s: np.array([s, "x"])),
-    "array real": array_of(lambda s: np.array([[0.5, s], [1, 1]], dtype=object), reals=True),
-    "masked": array_of(lambda s: np.ma.array([[0, s], [1, 1]], mask=[[1, 0], [0, 0]], dtype=object)),
-    "ragged list": array_of(lambda s: [[0, 1], [s], [1, s, 1]]),
-    "transactions": array_of(lambda s: [{"bread", (s,)}, {"milk"}]),
+    "pandas bytes": frame_of("pandas", {"a": lambda s: [0, s.encode(), 1], "b": [0, 1, 1]}),
+    "pandas lists": frame_of("pandas", {"a": lambda s: [[0], [s], [1]], "b": [0, 1, 1]}),
+    "dict ragged": frame_of("dict", {"a": lambda s: [0, 1, s], "b": [0, 1]}),
+    "array of text": opening(lambda s: np.array([["0", s], ["1", "x"], ["1", "y"]])),
+    "array of objects": opening(objects),
+    "array 1d": opening(lambda s: np.array([s, "x"])),
+    "array real": opening(objects, reals=True),
+    "masked": opening(lambda s: np.ma.array([[0, s], [1, 1]], mask=[[1, 0], [0, 0]], dtype=object)),
+    "ragged list": opening(ragged),
+    "transactions": opening(lambda s: [{"bread", (s,)}, {"milk"}]),
     "fit 1d": fitted_to(lambda s: np.array([s, "x"])),
-    "fit objects": fitted_to(lambda s: np.array([[0, s], [1, 1]], dtype=object)),
+    "fit objects": fitted_to(objects),
     "fit list": fitted_to(lambda s: [[0, s], [1, 1]]),
-    "fit ragged": fitted_to(lambda s: [[0, 1], [s], [1, s, 1]]),
-    "fit weights": fitted_to(lambda s: np.eye(4, dtype=int), sample_weight=lambda s: [1, 1, s, 1]),
-    "fit weight table": fitted_to(lambda s: np.eye(4, dtype=int), sample_weight=lambda s: np.array([[s, 1]] * 4)),
-    "fit series": fitted_to(lambda s: pytest.importorskip("pandas").Series([0, s, 1])),
-    "npy text": saved(".npy", lambda s: np.array([["0", s], ["1", "x"]])),
-    "npz text": saved(".npz", lambda s: np.array([["0", s], ["1", "x"]])),
-    "zarr text": saved(".zarr", lambda s: np.array([["0", s], ["1", "x"]])),
-    "duckdb cast": duckdb_cast,
-    "polars dates": polars_frame_error,
-    "arrow cast": arrow_cast,
-    "numpy in dask": numpy_float_in_dask,
-    "parquet of lists": list_parquet,
-    "parquet of pairs": pairs_parquet,
-    "unknown category": unknown_category,
-    "other value": other_value,
-    "text for bits": text_for_bits,
+    "fit ragged": fitted_to(ragged),
+    "fit weights": fitted_to(lambda s: np.eye(4, dtype=int), lambda s: [1, 1, s, 1]),
+    "fit weight table": fitted_to(lambda s: np.eye(4, dtype=int), lambda s: np.array([[s, 1]] * 4)),
+    "fit series": fitted_to(lambda s: lib("pandas").Series([0, s, 1])),
+    **{
+        f"{suffix} text": stored(f"x{suffix}", lambda path, s: write_array(path, texts(s)))
+        for suffix in (".npy", ".npz", ".zarr")
+    },
+    "duckdb cast": opening(duckdb_cast),
+    "polars dates": opening(polars_dates),
+    "arrow cast": opening(arrow_cast),
+    "numpy in dask": opening(dask_cast),
+    "parquet of lists": stored(
+        "x.parquet", lambda path, s: write_parquet(path, {"l": [["bread", s], ["milk"]]}), items=["bread", "milk"]
+    ),
+    "parquet of pairs": stored(
+        "x.parquet",
+        lambda path, s: write_parquet(path, {"r": [0, 1], "i": ["bread", s]}),
+        row="r",
+        item="i",
+        items=["bread"],
+    ),
+    "unknown category": later(
+        {"a": ["x", "y", "z"] * 10, "b": ["u", "v", "w"] * 10},
+        lambda s: lib("pandas").DataFrame({"a": [s], "b": ["u"]}),
+        code={"a": "one-hot", "b": "one-hot"},
+    ),
+    "other value": later(
+        {"a": ["yes", "no"] * 15, "b": ["no", "no", "yes"] * 10},
+        lambda s: lib("pandas").DataFrame({"a": [s], "b": ["no"]}),
+    ),
+    "text for bits": later(np.eye(2).repeat(20, 0), lambda s: np.array([[s, "1"]], dtype=object)),
 }
 NUMBER_CELLS = {
-    "array": array_of(lambda s: np.array([[0.0, float(s)], [1.0, 1.0]])),
-    "array complex": array_of(lambda s: np.array([[0.0, complex(1, float(s))], [1.0, 1.0]])),
-    "masked numbers": array_of(lambda s: np.ma.array([[0.0, float(s)], [1.0, 1.0]], mask=[[1, 0], [0, 0]])),
-    "infinite": array_of(lambda s: np.array([[np.inf, float(s)], [1.0, 1.0]])),
-    "sparse": array_of(lambda s: sparse.csr_array(np.array([[0.0, float(s)], [1.0, 1.0]]))),
-    "packed": array_of(lambda s: np.full((2, 1), float(s)), packed=True, n_columns=7),
-    "fit array": fitted_to(lambda s: np.array([[0.0, float(s)], [1.0, 1.0]])),
+    "array": opening(numbers),
+    "array complex": opening(lambda s: numbers(s) * (1 + 1j)),
+    "masked numbers": opening(lambda s: np.ma.array(numbers(s), mask=[[1, 0], [0, 0]])),
+    "infinite": opening(lambda s: np.array([[np.inf, float(s)], [1.0, 1.0]])),
+    "sparse": opening(lambda s: sparse.csr_array(numbers(s))),
+    "packed": opening(lambda s: np.full((2, 1), float(s)), packed=True, n_columns=7),
+    "fit array": fitted_to(numbers),
     "fit number": fitted_to(lambda s: np.array(float(s))),
-    "fit sparse": fitted_to(lambda s: sparse.csr_array(np.array([[0.0, float(s)], [1.0, 1.0]]))),
-    "fit negative weight": fitted_to(lambda s: np.eye(4, dtype=int), sample_weight=lambda s: [1, 1, -float(s), 1]),
-    "npy": saved(".npy", lambda s: np.array([[0.0, float(s)], [1.0, 1.0]])),
-    "npz": saved(".npz", lambda s: np.array([[0.0, float(s)], [1.0, 1.0]])),
-    "zarr": saved(".zarr", lambda s: np.array([[0.0, float(s)], [1.0, 1.0]])),
-    "h5ad plain": saved(".h5ad", lambda s: np.array([[0.0, float(s)], [1.0, 1.0]])),
-    "csv number": written("x.csv", "a,b\n0,1\n1,{secret}\n1,12\n"),
-    "parquet numbers": numbers_parquet,
-    "dask array": dask_cells,
-    "dask frame": dask_frame_cells,
-    "AnnData": annotated,
-    "h5ad": annotated_file,
+    "fit sparse": fitted_to(lambda s: sparse.csr_array(numbers(s))),
+    "fit negative weight": fitted_to(lambda s: np.eye(4, dtype=int), lambda s: [1, 1, -float(s), 1]),
     **{
-        f"{kind} number": frame_of(kind, {"a": lambda s: [0.0, 1.0, float(s)], "b": lambda s: [0, 1, 1]})
+        suffix: stored(f"x{suffix}", lambda path, s: write_array(path, numbers(s)))
+        for suffix in (".npy", ".npz", ".zarr", ".h5ad")
+    },
+    "csv number": stored("x.csv", "a,b\n0,1\n1,{secret}\n1,12\n"),
+    "parquet numbers": stored(
+        "x.parquet", lambda path, s: write_parquet(path, {"a": [0.0, 1.0, float(s)], "b": [1, 0, 1]})
+    ),
+    "dask array": opening(lambda s: lib("dask.array").from_array(numbers(s), chunks=(1, 2))),
+    "dask frame": opening(
+        lambda s: lib("dask.dataframe").from_pandas(lib("pandas").DataFrame(numbers(s)), npartitions=1)
+    ),
+    "AnnData": opening(annotated),
+    "h5ad of AnnData": stored("x.h5ad", lambda path, s: annotated(s).write_h5ad(path)),
+    **{
+        f"{kind} number": frame_of(kind, {"a": lambda s: [0.0, 1.0, float(s)], "b": [0, 1, 1]})
         for kind in ("pandas", "polars", "arrow", "dict")
     },
 }
@@ -505,8 +456,8 @@ def command(*words, content="a,b\n0,1\n1,{secret}\n1,maybe\n0,1\n", name="x.csv"
 
         path = folder / name
         path.write_text(content.format(secret=secret))
-        asked = [word.format(path=path, secret=secret, folder=folder) for word in words]
-        done = CliRunner().invoke(app, asked, color=False)
+        typed = [word.format(path=path, secret=secret, folder=folder) for word in words]
+        done = CliRunner().invoke(app, typed, color=False)
         return [done.stdout, done.stderr, done.exception if isinstance(done.exception, Exception) else None]
 
     return act
@@ -540,7 +491,7 @@ SECRETS_PRINTED = {
 }
 
 OPENS = {
-    *("table_with_options", "fit_with_options", "s3 cells", "csv recoded", "csv number", "csv auto"),
+    *("table_with_options", "fit_with_options", "s3 cells", "csv recoded", "csv number", "dask frame"),
     *("jsonl nested", "pandas bytes", "pandas lists"),
 }  # tables that open, and show nothing of it
 CREDENTIALS = [*credentials(), *SECRETS_PRINTED.items()]
