@@ -121,11 +121,3 @@ def test_a_machine_on_a_small_table_grows_three_times(seed):
     assert auto.restarts_[0] == one.restarts_[0]
     assert objective(auto) >= objective(one)
     assert auto.growth_.shape == one.growth_.shape == (4,)
-
-
-@pytest.mark.parametrize("settings", [{"start": "noise"}, {"method": "em"}, {"method": "chains"}], ids=repr)
-def test_other_machines_start_once(settings):
-    given = {"n_components": 2, "max_iter": 5, "tol": 1.0, "random_state": 0, **settings}
-    model = CombinationMachine(**given)
-    assert not model._grows_again
-    assert model._settings().n_init == 1

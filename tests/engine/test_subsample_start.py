@@ -20,19 +20,15 @@ from hiddenbits import (
     load,
     run_on,
 )
-from hiddenbits.data import AllOnes
 from hiddenbits.data.summary import summarise
 from hiddenbits.datasets import simulate_influences
 from hiddenbits.engine import Checkpoint, Local, Position, Restart, Settings, StopReason, fit_em, fit_gradient
 from hiddenbits.engine.loops import restarts
 from hiddenbits.engine.state import Best
 from hiddenbits.families.combination_machine.model import Combination
-from hiddenbits.families.hidden_tree.model import StateTree
 from hiddenbits.families.logistic_pca.model import Logistic
-from hiddenbits.families.logistic_pca.params import POLISHED
 from hiddenbits.families.nodes.classes import Classes
 from hiddenbits.families.tree_mixture.model import Trees
-from hiddenbits.maths import pair_counts
 from hiddenbits.model_api import AsOnSubsample, BeginsOnFew, Key
 from tests.contracts.conftest import table_of
 from tests.contracts.test_fit import structured_rows
@@ -165,19 +161,6 @@ def test_the_best_goes_on_over_a_larger_subsample(n_init, grids):
     assert len(outcome.restarts) == n_starts
 
 
-def test_time_may_be_over_on_a_larger_subsample(monkeypatch, grids):
-    """The clock goes on by a second whenever it is looked at; the fit ends with what was found there."""
-    monkeypatch.setattr("hiddenbits.engine.loops.fit_context.time.monotonic", count().__next__)
-    table = table_of(structured_rows(np.random.default_rng(0), 2_000, 8, missing=False))
-    settings = Settings(start_rows=60, max_time=38.0, max_iter=10, tol=0.0)
-    outcome = fit_em(Classes(3), table.grid(256), Local(), settings, None, None)
-    assert [rows > 200 for rows in grids] == [False, True]
-    assert max(grids) < 600
-    assert [restart.reason for restart in outcome.restarts] == [StopReason.TIME]
-    whole = fit_em(Classes(3), table.grid(256), Local(), Settings(max_iter=10), None, None)
-    assert outcome.trace[-1] == pytest.approx(whole.trace[-1], rel=0.05)  # on the scale of all rows
-
-
 def test_only_where_it_is_worth_it(grids):
     X = structured_rows(np.random.default_rng(0), 900, 6, missing=False)
     table = table_of(X)
@@ -221,25 +204,6 @@ FAMILIES = {
     "TopographicMap": TopographicMap(1),
     "NoisyOrNetwork": NoisyOrNetwork(4, n_init=2),
 }
-
-
-def test_only_the_best_restart_is_polished_there(monkeypatch, grids):
-    """Of four on few rows: each ends its first stage, and one goes on; the fit to all rows begins with its polish."""
-    grown, real = [], Logistic.grow
-
-    def noted(model, params, key):
-        found = real(model, params, key)
-        grown.append(found is not None)
-        return found
-
-    monkeypatch.setattr(Logistic, "grow", noted)
-    table = table_of(structured_rows(np.random.default_rng(2), 2_000, 8, missing=False))
-    settings = Settings(n_init=2, max_iter=4, seed=3, start_rows=300)
-    outcome = fit_em(Logistic(1), table.grid(256), Local(), settings, None, None)
-    assert sum(grown) == 1
-    assert [rows < 2_000 for rows in grids] == [True] * 5 + [False]
-    assert float(outcome.params.stage) == POLISHED
-    assert [restart.reason for restart in outcome.restarts[:3]] == [StopReason.BEHIND] * 3
 
 
 def four_classes(seed):
@@ -318,34 +282,6 @@ def test_a_fit_whose_time_is_over_ends_on_the_subsample(name, monkeypatch, grids
     assert load(tmp_path / "model.hb").stop_reason_ == "time"
 
 
-def test_restarts_on_the_subsample_end_when_time_is_over(monkeypatch, grids):
-    """As many as there was time for are on record, and the best of them is the fit."""
-    monkeypatch.setattr("hiddenbits.engine.loops.fit_context.time.monotonic", count().__next__)
-    table = table_of(structured_rows(np.random.default_rng(0), 2_000, 8, missing=False))
-    settings = Settings(n_init=4, start_rows=400, max_time=30.0, max_iter=10, tol=0.0)
-    outcome = fit_em(Classes(3), table.grid(256), Local(), settings, None, None)
-    assert len(grids) == len(outcome.restarts) == 2  # of eight; ten passes take 20 seconds
-    assert max(grids) < 500
-    assert [str(restart.reason) for restart in outcome.restarts] == ["behind_on_subsample", "time"]
-    assert outcome.best == 1
-    assert outcome.trace[-1] == outcome.restarts[1].objective == max(one.objective for one in outcome.restarts)
-
-
-@pytest.mark.parametrize("model", [Trees(2), StateTree(2)])
-def test_pairs_are_counted_once_over_all_rows(model, monkeypatch):
-    """All restarts on few rows share the counts that their trees, or the prior of these, are made from."""
-    walked, real = [], pair_counts.co_counts
-
-    def noting(a, b, weights=None):
-        walked.append(0 if isinstance(a, AllOnes) else len(weights))
-        return real(a, b, weights)
-
-    monkeypatch.setattr(pair_counts, "co_counts", noting)
-    table = table_of(structured_rows(np.random.default_rng(0), 2_000, 8, missing=False))
-    fit_em(model, table.grid(256), Local(), Settings(n_init=2, start_rows=300, max_iter=5), None, None)
-    assert sum(walked) == 2_000
-
-
 def test_the_prior_of_trees_is_that_of_all_rows():
     """`sharing` draws trees towards the pairs of all rows, not of those that a fit began on."""
     X = structured_rows(np.random.default_rng(0), 2_000, 8, missing=False)
@@ -356,60 +292,6 @@ def test_the_prior_of_trees_is_that_of_all_rows():
     outcome = fit_em(Trees(2), table.grid(256), Local(), Settings(start_rows=300, max_iter=30), None, None)
     np.testing.assert_allclose(outcome.params.prior_both, started.prior_both, rtol=1e-12)
     np.testing.assert_allclose(outcome.params.prior_mean, started.prior_mean, rtol=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("model", "n_init", "sooner"), [(StateTree(2), 1, True), (Classes(2), 2, False), (Combination(1), 1, False)]
-)
-def test_only_a_single_start_of_em_ends_sooner(model, n_init, sooner):
-    """Its passes on few rows must gain as much, in nats, as those over all rows."""
-    grid, tols = table_of(np.tile(np.eye(4), (100, 1))).grid(256), {}
-
-    def go(context, position):
-        n = context.grid.as_given.table.shape[0]
-        tols[n] = context.settings.tol * n
-        end = Restart(0.0, 1, StopReason.CONVERGED)
-        return Position(restart=position.restart + 1, finished=(*position.finished, end), best=Best(0, position.params))
-
-    settings = Settings(start_rows=90, n_init=n_init, tol=1e-3)
-    restarts.all_restarts(model, go, grid, Local(), settings, None, None)
-    few, every = sorted(tols)
-    assert few < 150 < every == 400
-    assert tols[few] == pytest.approx(1e-3 * (every if sooner else few), rel=1e-12)
-
-
-@pytest.mark.parametrize("better", [0, 1])
-def test_the_best_way_on_few_rows_goes_on(better):
-    """Two ways that only name themselves: the restart over all rows begins with the parameters of the better one."""
-    grid, begins = table_of(np.eye(400)[:, :4]).grid(256), []
-
-    def way(number):
-        def go(context, position):
-            if context.grid is grid:
-                begins.append(position)
-            params = position.params or number
-            end = Restart(float(number == better), 1, StopReason.CONVERGED)
-            return Position(restart=position.restart + 1, finished=(end,), best=Best(0, params))
-
-        return go
-
-    settings = Settings(start_rows=50)
-    outcome = restarts.all_restarts(
-        Combination(1, ridge=0.0), way("a"), grid, Local(), settings, None, None, alternative_starts=[way("b")]
-    )
-    assert begins.pop().params is None  # columns of a single one, and no prior: too rare for few rows
-    assert outcome.params == "a"
-    grid = table_of(np.tile(np.eye(4), (100, 1))).grid(256)
-    outcome = restarts.all_restarts(
-        Combination(1), way(0), grid, Local(), Settings(start_rows=90), None, None, alternative_starts=[way(1)]
-    )
-    assert [position.params for position in begins] == [better]
-    assert outcome.params == better
-
-
-def test_machines_that_grow_have_noise_as_a_rival():
-    assert [machine.start_from for machine in Combination(3).alternative_starts()] == ["noise"]
-    assert not Combination(3, start_from="noise").alternative_starts()
 
 
 @pytest.mark.parametrize("seed", range(1, 4))  # at 0 and 4 the one start on few rows leads to a low maximum
