@@ -1,4 +1,9 @@
-"""What a table of bits is: `Table`, `Block`, the algebra of `Bits`, readers and checks."""
+"""What a table of bits is, and how it gets in: as named columns, as an array by rows, or as a list of items.
+
+`open_table` (open.py) makes a Request; the first of `OPENERS` (openers.py) that accepts the data opens it: a function
+of `named/`, `arrays/` or `items/` returns a `Table` over a `Source`. `Table.grid` cuts it into parts and blocks, which
+a fit asks for: `Grid.load` reads the rows of a part, and `Part.blocks` (block.py) cuts them.
+"""
 
 from hiddenbits.data.bits import AllOnes, Bits, Complement, Dense, Packed, Pattern
 from hiddenbits.data.block import Block, Part

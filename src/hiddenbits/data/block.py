@@ -25,7 +25,8 @@ class Block:
     x : Bits
         The ones. A cell that was not observed is 0 here.
     observed : Bits
-        1 where the cell was observed.
+        1 where the cell was observed. A missing level of a nominal or ordinal column needs no 0 here, as none of its
+        bits is set: see `Layout.recorded`.
     weights : ndarray of shape (rows,)
         Row weights.
     number : int

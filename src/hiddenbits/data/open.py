@@ -90,7 +90,8 @@ def open_table(
         blank. ``"> 40"`` makes a bit that is 1 above 40, ``"one-hot"`` a bit of each value; such bits exclude each
         other, which breaks the assumption of latent class models. A fitted model stands for the coding of its fit.
     missing : value, list or dict by column, optional
-        Values that mean "not observed", such as ``[-99]``; an empty list says that there are none.
+        Values that mean "not observed", such as ``[-99]``; an empty list says that there are none. In the columns of
+        which this says something no codes are searched for; what their other values are, is asked as ever.
     column_types : "auto", str, list or dict, optional
         For models that take nominal and ordinal columns, such as `LatentClassAnalysis`: what columns are taken for, as
         there. A list of levels, lowest first, makes a column ordinal; "metadata" does not enter. By default every

@@ -91,7 +91,8 @@ class Format:
     suffixes : tuple of str
         The suffixes of its files.
     function : str
-        The reader, a function of a `FileRequest` and options of its own, as "module:function".
+        The reader, as "module:function" within `hiddenbits.data`: it takes a `FileRequest` and options of its own, by
+        keyword, which are options of `open_table`, and returns a Table; such as `named.arrow_files.open_feather`.
     takes : tuple of str
         Which of `REFUSALS` the reader takes: "columns" where it reads any values, of which the user may speak.
     gzipped, remote : bool

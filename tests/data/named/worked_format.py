@@ -1,7 +1,7 @@
 """How a format is added: ORC files, as Spark and Hive write them. This is all of it, but for its line in `FORMATS`.
 
 pyarrow decodes the files into an Arrow table, and `open_frame` does the rest: a look at the columns, what the user said
-of them, rows of bits. The keyword arguments of the function become options of `open_table` and of the command line.
+of them, rows of bits. The keyword arguments of the function become options of `open_table`.
 """
 
 from typing import Any
