@@ -33,8 +33,6 @@ class FileRequest(Request):
     ----------
     files : tuple of Place
         The files.
-    offers : tuple of str
-        The options of the reader that messages may name.
     schema : pyarrow.Schema or None
         The columns of the table, of which a Parquet file may lack some; None where all files have the same.
     given : tuple of dict
@@ -42,7 +40,6 @@ class FileRequest(Request):
     """
 
     files: tuple[Place, ...] = ()
-    offers: tuple[str, ...] = ()
     schema: Any = None
     given: tuple[Mapping[str, Any], ...] = ()
 

@@ -34,6 +34,8 @@ class Request:
         Whether columns of several values are nominal or ordinal; otherwise every column is to become bits.
     plain_only : bool
         Cells must be bits: nothing is guessed about columns, as after a fit to plain bits.
+    offers : tuple of str
+        The options of the opener that messages may name.
     storage_options : Mapping
         What fsspec needs to reach an address; may hold secrets.
     options : Mapping
@@ -51,5 +53,6 @@ class Request:
     coding: Coding | None = None
     levels: bool = False
     plain_only: bool = False
+    offers: tuple[str, ...] = ()
     storage_options: Mapping[str, Any] = field(default_factory=dict, repr=False)
     options: Mapping[str, Any] = field(default_factory=dict)

@@ -170,8 +170,13 @@ def number_of(text: str) -> float | None:
     return number if math.isfinite(number) and "_" not in text else None
 
 
+def plain_number(number: float) -> int | float:
+    """Return a number as people write it: a whole one as an int, as far as floats hold all of them."""
+    return int(number) if number.is_integer() and abs(number) < 2**53 else number  # infinity stays
+
+
 def is_blank(key: Key) -> bool:
-    """Whether a cell is a blank, written in words."""
+    """Whether a cell is a missing value, written in words."""
     return isinstance(key, str) and key in BLANKS
 
 

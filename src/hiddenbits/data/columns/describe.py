@@ -22,6 +22,7 @@ decimal comma in some cells and a point in others are asked for, too.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -39,9 +40,9 @@ from hiddenbits.data.coding.vocabulary import (
     none_is_blank,
     on_one_scale,
     one_of_two,
+    plain_number,
     says_id,
 )
-from hiddenbits.data.columns.written import how_numbers_are_written, mark_between_codes
 
 Taken = Literal[
     "bits",
@@ -63,6 +64,16 @@ MOST_ORDERED = 11  # whole numbers, or the range that they lie in
 MOST_NOMINAL = 50
 FEWEST_IDS = 5  # rows; in fewer, values may all be different by chance
 NEARLY_ALL = 0.9  # of the rows differ in a column that is named like an id
+
+MARKS = (";", "|", ",")  # between codes
+LONGEST_CODE = 40
+SOME = 0.05  # of the cells have several codes
+
+NUMERAL = re.compile(  # 1,200 and 1 200,50 and 0,5 and 45 % and € 12
+    r"""(?x) ^[-+]? [$€£¥]?\s? (?: \d{1,3}(?:[,.'\s\u00a0\u202f]\d{3})+(?:[.,]\d+)? | \d*[.,]?\d+ )
+      \s?(?:%|‰|[$€£¥])?$"""
+)
+COMMA_DECIMAL = re.compile(r"^[-+]?\d+,\d+$")
 
 
 @dataclass(frozen=True)
@@ -192,17 +203,11 @@ def _grouped(counts: Mapping[Any, int], missing: set[Key]) -> tuple[dict[Key, An
             continue
         often[key] = often.get(key, 0) + count
         if count > best.get(key, 0):
-            labels[key], best[key] = _label(value, key), count
+            best[key] = count
+            labels[key] = plain_number(key) if isinstance(value, str) and isinstance(key, float) else value
     if none_is_blank(often):
         del labels["none"], often["none"]
     return labels, often
-
-
-def _label(value: Any, key: Key) -> Any:
-    """Return a value as it is shown and kept: a number in a text as a number."""
-    if isinstance(value, str) and isinstance(key, float):
-        return int(key) if key.is_integer() and abs(key) < 2**53 else key
-    return value
 
 
 def _taken(
@@ -327,3 +332,49 @@ def _apart(codes: list[float], others: list[float], *, threshold: bool) -> list[
             return codes
         others.insert(0, codes.pop())
     return []
+
+
+def mark_between_codes(keys: Sequence[Key], often: Mapping[Key, int]) -> str:
+    """Return what is between several codes in a cell; empty where cells have one.
+
+    Codes are short, and change their places: some come first in one cell, and later in another. A semicolon or a bar in
+    a column of two values is between codes in any case.
+
+    Examples
+    --------
+    >>> cells = ["E11;I10", "I10", "J45"]
+    >>> mark_between_codes(cells, dict.fromkeys(cells, 1)), mark_between_codes(["Bern, CH", "Rome, IT"], {})
+    (';', '')
+    """
+    texts = {key: key if isinstance(key, str) else f"{key:g}" for key in keys}
+    for mark in MARKS:
+        several = [key for key, text in texts.items() if mark in text.strip(f"{mark} ")]
+        if not several or sum(often.get(key, 1) for key in several) < SOME * sum(often.get(key, 1) for key in keys):
+            continue
+        cut = [[code.strip() for code in text.split(mark) if code.strip()] for text in texts.values()]
+        if any(len(code) > LONGEST_CODE for codes in cut for code in codes):
+            continue
+        if mark == "," and all(NUMERAL.match(text) for text in texts.values()):
+            continue  # decimal commas, or thousands
+        first, later = {codes[0] for codes in cut if codes}, {code for codes in cut for code in codes[1:]}
+        if mark == "," and 2 * len(first | later) > sum(map(len, cut)):
+            continue  # hardly any occurs twice: places and names, as in "Leeds, Yorkshire"
+        if first & later or (mark != "," and len(texts) == 2):
+            return mark
+    return ""
+
+
+def how_numbers_are_written(keys: Sequence[Key]) -> str:
+    """Return how words that are all numbers are written: "signs" (1,5 next to 1.5), "commas", "marks"; else empty.
+
+    Examples
+    --------
+    >>> [how_numbers_are_written(keys) for keys in (["1,0", 1.5], ["1,5", 2.0], ["45%", "3 %"], ["a", 1.0])]
+    ['signs', 'commas', 'marks', '']
+    """
+    words = [key for key in keys if isinstance(key, str)]
+    if not words or not all(NUMERAL.match(word) for word in words):
+        return ""
+    if not all(COMMA_DECIMAL.match(word) for word in words):
+        return "marks"
+    return "signs" if any(isinstance(key, float) and key != int(key) for key in keys) else "commas"

@@ -17,6 +17,7 @@ from narwhals.exceptions import DuplicateError
 
 from hiddenbits.array_types import AnyArray, Bytes, Rows
 from hiddenbits.data.coding.cells import ColumnCells, is_category, small
+from hiddenbits.data.coding.vocabulary import plain_number
 from hiddenbits.data.errors import TableError
 from hiddenbits.quoting import quoted, told
 
@@ -116,7 +117,7 @@ def cells_of_numbers(name: str, numbers: AnyArray, *, boolean: bool = False) -> 
         values = [False, True] if boolean else [0, 1]
         return ColumnCells(name, values if bits.max(initial=0) <= 1 else [*values, None], bits, number=kind)
     distinct, rows = _distinct_numbers(np.asarray(numbers, np.float64))
-    plain = [None if value != value else _whole_number(value) for value in distinct.tolist()]
+    plain = [None if value != value else plain_number(value) for value in distinct.tolist()]
     return ColumnCells(name, plain, small(rows, len(plain)), number=kind)
 
 
@@ -255,7 +256,7 @@ def _settled(name: str, distinct: Sequence[Any], rows: Rows, number: int | None 
     numeric, boolean = kinds <= {bool, int, float}, kinds == {bool}
     for k, (value, one) in enumerate(zip(plain, used.tolist(), strict=True)):
         if one and value is not None and numeric:
-            value = value if boolean else _whole_number(_float(value))
+            value = value if boolean else plain_number(_float(value))
         elif one and value is not None and not is_category(value):
             raise _no_cell(name, number, int(np.flatnonzero(rows == k - 1)[0]), value)
         places.append(values.setdefault((type(value), value), len(values)) if one else 0)
@@ -322,7 +323,3 @@ def _float(value: Any) -> float:
         return float(value)
     except OverflowError:  # a whole number beyond all floats
         return float("inf")
-
-
-def _whole_number(value: float) -> Any:
-    return int(value) if value.is_integer() and abs(value) < 2**53 else value  # infinity stays

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -13,7 +13,7 @@ import numpy as np
 from hiddenbits.array_types import AnyArray
 from hiddenbits.data.coding.cells import keys_of
 from hiddenbits.data.coding.coded_columns import BIT_KEYS
-from hiddenbits.data.coding.vocabulary import MISSING_NUMBERS, Key, is_blank, key_of
+from hiddenbits.data.coding.vocabulary import MISSING_NUMBERS, Key, is_blank, key_of, plain_number
 from hiddenbits.data.columns.protocol import Batch, Columns
 
 CODES = np.array(sorted(MISSING_NUMBERS))
@@ -79,7 +79,7 @@ class _Tally:
 
     def __init__(self, name: str, most: float) -> None:
         self.name, self._form, self._most = name, "", most
-        self._counts: dict[tuple[type, Any], int] = {}
+        self._counts: Counter[tuple[type, Any]] = Counter()
         self._missing = self._infinite = 0
         self._cut, self._numbers = False, _Numbers()
 
@@ -92,19 +92,18 @@ class _Tally:
             cells = batch.cells(self.name)
             self._form = self._form or cells.form
             values, many = cells.values, cells.many()
-        if self._cut:
-            self._missing += self._numbers.add(values, many)
-        else:
-            for value, count in zip(values, many, strict=True):
-                if value is None:
-                    self._missing += count
-                elif count:
-                    at = (type(value), value)
-                    self._counts[at] = self._counts.get(at, 0) + count
-            if len(self._counts) > self._most:
-                self._cut = True
-                self._numbers.add([value for _, value in self._counts], list(self._counts.values()))
-                self._counts = dict(list(self._counts.items())[: int(self._most)])
+        for value, count in zip(values, many, strict=True):
+            if value is None:
+                self._missing += count
+            elif self._cut:
+                self._numbers.add(value, count)
+            elif count:
+                self._counts[type(value), value] += count
+        if not self._cut and len(self._counts) > self._most:
+            self._cut = True
+            for (_, value), count in self._counts.items():
+                self._numbers.add(value, count)
+            self._counts = Counter(dict(list(self._counts.items())[: int(self._most)]))
         if not self._infinite and any(is_infinite(value) for value in values):
             cells = batch.cells(self.name)
             rows = [cells.first_row(k) for k, value in enumerate(cells.values) if is_infinite(value)]
@@ -112,9 +111,9 @@ class _Tally:
 
     def profile(self) -> ColumnProfile:
         """Return the counts."""
-        counts: dict[Any, int] = {}
+        counts: dict[Any, int] = Counter()
         for (_, value), count in self._counts.items():  # True and 1 are one value here
-            counts[value] = counts.get(value, 0) + count
+            counts[value] += count
         if self._cut and not self._form:
             counts = self._numbers.more(counts, int(self._most))
         cut = int(self._most) if self._cut else 0
@@ -136,7 +135,7 @@ class _Numbers:
         self._word: Any = None
         self._n_cells = 0
         self._low, self._high = math.inf, -math.inf  # of those that are no codes for missing
-        self._codes: dict[Any, int] = {}
+        self._codes: Counter[int | float] = Counter()
 
     def telling(self, numbers: AnyArray) -> tuple[list[Any], list[int]]:
         """Return those of some cells that can tell something: codes for missing, and the smallest and largest other."""
@@ -152,23 +151,19 @@ class _Numbers:
         found = [float(value) for value in (*values, *ends)]
         return [*found, None], [*many.tolist(), *weights, int(missing.sum())]
 
-    def add(self, values: Sequence[Any], many: Sequence[int]) -> int:
-        """Take some values; return how many cells are missing."""
-        missing = 0
-        for value, count in zip(values, many, strict=True):
-            key = None if value is None else key_of(value)
-            if key is None or is_blank(key):
-                missing += count if value is None else 0
-            elif isinstance(key, str):
+    def add(self, value: Any, count: int) -> None:
+        """Take some cells of one value."""
+        key = key_of(value)
+        if isinstance(key, str):
+            if not is_blank(key):
                 self.all_numbers, self._word = False, value
-            elif count:
-                self._n_cells += count
-                self._whole = self._whole and key.is_integer()
-                if key in MISSING_NUMBERS:
-                    self._codes[_plain(key)] = self._codes.get(_plain(key), 0) + count
-                else:
-                    self._low, self._high = min(self._low, key), max(self._high, key)
-        return missing
+        elif count:
+            self._n_cells += count
+            self._whole = self._whole and key.is_integer()
+            if key in MISSING_NUMBERS:
+                self._codes[plain_number(key)] += count
+            else:
+                self._low, self._high = min(self._low, key), max(self._high, key)
 
     def more(self, counts: dict[Any, int], most: int) -> dict[Any, int]:
         """Return the counts of the first values, with what came later."""
@@ -176,9 +171,5 @@ class _Numbers:
             return {**counts, self._word: counts.get(self._word, 1)}
         if self._whole and self._high - self._low == self._n_cells - 1:  # they count the rows
             return {int(self._low) + k: 1 for k in range(most)}
-        ends = {_plain(end): 1 for end in (self._low, self._high) if math.isfinite(end)}
+        ends = {plain_number(end): 1 for end in (self._low, self._high) if math.isfinite(end)}
         return {**ends, **counts, **self._codes}
-
-
-def _plain(number: float) -> Any:
-    return int(number) if number.is_integer() and abs(number) < 2**53 else number

@@ -8,12 +8,11 @@ from dataclasses import replace
 
 from hiddenbits.data.cell_checks import check_distinct
 from hiddenbits.data.coding.cells import Beside, ColumnCells
-from hiddenbits.data.coding.coded_columns import FRAMES, Coding, ReadColumns
+from hiddenbits.data.coding.coded_columns import FRAMES, CodedColumn, Coding, ReadColumns
 from hiddenbits.data.columns.describe import ColumnLook
 from hiddenbits.data.columns.gather import MANY
 from hiddenbits.data.columns.look import look
-from hiddenbits.data.columns.plain import may_be_plain, plain_coding
-from hiddenbits.data.columns.plan import offers_of, plan
+from hiddenbits.data.columns.plan import plan
 from hiddenbits.data.columns.protocol import ColumnOnDisk, Columns, HeldColumns
 from hiddenbits.data.columns.shape import refuse_totals
 from hiddenbits.data.columns.source import CodedSource, mask_of
@@ -48,7 +47,7 @@ def open_cells(
         check_distinct(request.names)
         names, named = list(request.names), True
     if request.coding is None and not request.plain_only:
-        refuse_totals(cells, offers=offers_of(request))
+        refuse_totals(cells, offers=request.offers)
     return open_columns(HeldColumns(dict(zip(names, cells, strict=True))), request, named=named, frame=frame)
 
 
@@ -90,6 +89,22 @@ def open_bits(columns: Columns, request: Request, mask: tuple[Mask, float], *, n
     """Return a table of columns that are bits, or numbers of which those above the threshold are 1."""
     table = _table(columns, plain_coding(columns.names, request), request, mask, named=named)
     return replace(table, read_as=None)
+
+
+def may_be_plain(request: Request) -> bool:
+    """Whether columns of bits are bits as they are: nothing was said about them, and no fit has read them otherwise."""
+    coded = request.choices or request.coding is not None
+    return not coded and (request.threshold is None or request.plain_only)
+
+
+def plain_column(name: str, request: Request) -> CodedColumn:
+    """Return how a column of a plain table is read: 0 and 1 as they are, or numbers above the threshold."""
+    return CodedColumn(name, "bits" if request.threshold is None else "above", threshold=request.threshold)
+
+
+def plain_coding(names: Sequence[str], request: Request) -> Coding:
+    """Return how the columns of a plain table are read."""
+    return Coding(tuple(plain_column(name, request) for name in names))
 
 
 def _table(

@@ -12,7 +12,7 @@ from hiddenbits.data.cell_checks import bad_cell
 from hiddenbits.data.coding.cells import ColumnCells
 from hiddenbits.data.coding.choices import ABOVE, ONE_HOT, Choices, Said, numbers_of
 from hiddenbits.data.coding.coded_columns import HAVE_BITS, CodedColumn, Coding, How
-from hiddenbits.data.coding.vocabulary import Key, key_of
+from hiddenbits.data.coding.vocabulary import key_of, plain_number
 from hiddenbits.data.columns.describe import MOST_NOMINAL, ColumnLook, described
 from hiddenbits.data.columns.look import ColumnProfile, is_infinite
 from hiddenbits.data.columns.message import (
@@ -29,21 +29,6 @@ from hiddenbits.data.request import Request
 from hiddenbits.quoting import quoted
 
 OF_LEVELS: dict[str, How] = {"ordered": "ordinal", "nominal": "nominal"}  # by what a look takes a column for
-
-
-def offers_of(request: Request) -> tuple[str, ...]:
-    """Return the options of the file's reader that a message may name."""
-    return getattr(request, "offers", ())
-
-
-def choices_of(request: Request) -> Choices:
-    """Return what the user said about columns."""
-    return Choices() if request.choices is None else request.choices
-
-
-def category_of(key: Key) -> Any:
-    """Return a value as a coding keeps it: a whole number as an int."""
-    return int(key) if isinstance(key, float) and key.is_integer() else key
 
 
 @dataclass(frozen=True)
@@ -95,14 +80,14 @@ def plan(
         The columns, where they are in memory: whether one counts rows can be told from all of them only.
     """
     names = list(profiles)
-    choices = choices_of(request)
+    choices = request.choices or Choices()
     about = dict(zip(names, choices.about(names), strict=True))
     if choices.columns is not None and not choices.only_bits(names):  # in the order in which they were named
         first = [names[j] for j in numbers_of(names, choices.columns, "columns")]
         names = list(dict.fromkeys([*first, *names]))
     looks = _looks([profiles[name] for name in names], about, request, held)
     if all(not (said.out or said.asked) for said in about.values()) and (both := pairs(looks)) is not None:
-        raise are_pairs(*both, looks, offers=offers_of(request))
+        raise are_pairs(*both, looks, offers=request.offers)
     guessed: list[ColumnLook] = []
     left: list[ColumnLook] = []
     asked: list[ColumnLook] = []
@@ -116,7 +101,9 @@ def plan(
             out.append(name)
             ids += [name] if said.is_id else []
             continue
-        _refuse_infinite(profile, number, request)
+        infinite = [word for word, key in profile.keys.items() if isinstance(key, str)]
+        if len(infinite) == 1 and is_infinite(infinite[0]):  # an infinite number, also in a word among numbers
+            raise bad_cell(infinite[0], profile.infinite, number, tuple(names), request.threshold)
         if only_bits and (one.taken != "bits" or one.suspects):
             out.append(name)
             continue
@@ -130,7 +117,7 @@ def plan(
             out.append(name)
             left.append(one)
     if asked:
-        raise needs_a_word(asked, looks, offers=offers_of(request), levels=request.levels)
+        raise needs_a_word(asked, looks, offers=request.offers, levels=request.levels)
     if not coded and not left:
         raise TableError("No column is left to read. Keep at least one.")
     if not coded:
@@ -168,99 +155,92 @@ def _check_counted(coding: Coding, profiles: Mapping[str, ColumnProfile]) -> Non
             )
 
 
-def _refuse_infinite(profile: ColumnProfile, number: int, request: Request) -> None:
-    """Refuse an infinite number, also one in words among numbers."""
-    words = [value for value, key in profile.keys.items() if isinstance(key, str)]
-    if len(words) == 1 and is_infinite(words[0]):
-        error = bad_cell(words[0], profile.infinite, 0, (profile.name,), request.threshold)
-        raise TableError(str(error).replace("column 0", f"column {number}", 1))
-
-
 def _coded(profile: ColumnProfile, look: ColumnLook, said: Said, request: Request) -> CodedColumn | None:
     """Return how a column becomes bits; None where it needs a word, or stays out."""
-    missing = tuple(category_of(key) for key in said.missing or ())
     if said.code is not None:
-        return _as_said(profile, look, said.code, missing)
-    if said.type is not None:
+        column = _as_said(look, said.code)
+    elif said.type is not None:
         many = look.taken in ("id", "date", "text", "constant") or len(look.values) > MOST_NOMINAL
-        return None if said.of_all and many else _of_type(look, said.type, missing)
-    if look.suspects or look.unclear:
-        return None
-    if request.threshold is not None and profile.is_numeric and look.taken not in ("id", "date", "text"):
-        return CodedColumn(profile.name, "above", missing=missing, threshold=request.threshold)
-    if look.taken == "bits":
-        return CodedColumn(profile.name, missing=missing)
-    if look.taken == "two values":
-        return CodedColumn(profile.name, "values", (look.one,), (look.zero,), missing)
-    if look.taken == "one value or blank" and request.blank != "auto":
+        column = None if look.suspects or (said.of_all and many) else _of_type(look, said.type)
+    elif look.suspects or look.unclear:
+        column = None
+    elif request.threshold is not None and profile.is_numeric and look.taken not in ("id", "date", "text"):
+        column = CodedColumn(look.name, "above", threshold=request.threshold)
+    elif look.taken == "one value or blank" and request.blank != "auto":
         zero = 0 if request.blank == "zero" else None
-        return CodedColumn(profile.name, "values", (look.values[0][0],), (), missing, zero)
-    if request.levels and look.taken in OF_LEVELS:
-        return CodedColumn(profile.name, OF_LEVELS[look.taken], tuple(value for value, _ in look.values), (), missing)
-    return None
+        column = CodedColumn(look.name, "values", (look.values[0][0],), blank=zero)
+    elif request.levels and look.taken in OF_LEVELS:
+        column = CodedColumn(look.name, OF_LEVELS[look.taken], tuple(value for value, _ in look.values))
+    else:
+        column = _binary(look)
+    missing = tuple(plain_number(key) if isinstance(key, float) else key for key in said.missing or ())
+    return None if column is None else replace(column, missing=missing)
 
 
-def _of_type(look: ColumnLook, type_: Any, missing: tuple[Any, ...]) -> CodedColumn | None:
-    """Return a column of the type that the user said; None where that leaves a code for missing open."""
-    if look.suspects:
-        return None
+def _binary(look: ColumnLook) -> CodedColumn | None:
+    """Return a column of bits, or of two values; None for any other."""
+    if look.taken == "bits":
+        return CodedColumn(look.name)
+    return CodedColumn(look.name, "values", (look.one,), (look.zero,)) if look.taken == "two values" else None
+
+
+def _of_type(look: ColumnLook, type_: Any) -> CodedColumn:
+    """Return a column of the type that the user gave."""
     values = tuple(value for value, _ in look.values)
-    if isinstance(type_, str) and type_ != "binary":
-        if len(values) < 2:
-            raise TableError(
-                f"column {look.name!r} is to be {type_}, but has {'only one' if values else 'no'} value. Leave it out, "
-                f"or list its levels: column_types={{{look.name!r}: [...]}}."
-            )
-        return CodedColumn(look.name, "nominal" if type_ == "nominal" else "ordinal", values, (), missing)
     if not isinstance(type_, str):
-        levels = {key_of(level): level for level in type_}
+        levels = set(map(key_of, type_))
         if odd := [value for value in values if key_of(value) not in levels]:
             raise TableError(
                 f"column_types= for column {look.name!r} lacks {', '.join(map(quoted, odd[:8]))}, which occurs. "
                 "Name every level, or say with missing= that it means not observed."
             )
-        return CodedColumn(look.name, "ordinal", tuple(type_), (), missing)
-    if look.taken == "bits":
-        return CodedColumn(look.name, missing=missing)
-    if look.taken == "two values":
-        return CodedColumn(look.name, "values", (look.one,), (look.zero,), missing)
-    raise TableError(
-        f"column {look.name!r} is to be binary, but has {len(values)} values: {', '.join(map(quoted, values[:8]))}"
-        f"{', ...' if len(values) > 8 else ''}. Say which of them are 1 with code=, or make it nominal or ordinal."
-    )
+        return CodedColumn(look.name, "ordinal", tuple(type_))
+    if type_ == "binary":
+        if (column := _binary(look)) is not None:
+            return column
+        raise TableError(
+            f"column {look.name!r} is to be binary, but has {len(values)} values: {_some(values)}. Say which of them "
+            "are 1 with code=, or make it nominal or ordinal."
+        )
+    if len(values) < 2:
+        raise TableError(
+            f"column {look.name!r} is to be {type_}, but has {'only one' if values else 'no'} value. Leave it out, "
+            f"or list its levels: column_types={{{look.name!r}: [...]}}."
+        )
+    return CodedColumn(look.name, "nominal" if type_ == "nominal" else "ordinal", values)
 
 
-def _as_said(profile: ColumnProfile, look: ColumnLook, code: Any, missing: tuple[Any, ...]) -> CodedColumn | None:
-    """Return a column coded as the user said; None where that leaves a code for missing open."""
-    values = [value for value, _ in look.values]
-    suspects = {key_of(value) for value in look.suspects}
+def _as_said(look: ColumnLook, code: Any) -> CodedColumn | None:
+    """Return a column with the code that the user gave; None where that leaves a code for missing open."""
+    spelled = {key_of(value): value for value, _ in look.values}
+    suspects = set(map(key_of, look.suspects))
     if isinstance(code, str):
         if suspects:
             return None
         if code == ONE_HOT:
-            return CodedColumn(profile.name, "one-hot", tuple(values), (), missing)
+            return CodedColumn(look.name, "one-hot", tuple(spelled.values()))
         above = ABOVE.match(code)
         assert above is not None  # noqa: S101  (Choices has checked it)
-        return CodedColumn(profile.name, "above", missing=missing, threshold=float(above[1]))
-    given = {key_of(value): bit for value, bit in code.items() if value != ""}
-    spelled = {key_of(value): value for value in values}
-    if suspects - set(given):
+        return CodedColumn(look.name, "above", threshold=float(above[1]))
+    bits = {key_of(value): bit for value, bit in code.items() if value != ""}
+    if suspects - set(bits):
         return None
-    if given and not set(given) & set(spelled):
+    if bits and not set(bits) & set(spelled):
         raise TableError(
-            f"code= for column {profile.name!r} names {quoted(next(value for value in code if value != ''))}, which "
-            f"does not occur. Its values are {', '.join(map(quoted, values[:8]))}{', ...' if len(values) > 8 else ''}."
+            f"code= for column {look.name!r} names {quoted(next(value for value in code if value != ''))}, which "
+            f"does not occur. Its values are {_some(list(spelled.values()))}."
         )
-    bits = {0: [], 1: []}  # type: dict[int, list[Any]]
-    for value in code:
-        if value != "":
-            bits[code[value]].append(spelled.get(key_of(value), value))
-    others = [value for value in values if key_of(value) not in given]
+    others = [key for key in spelled if key not in bits]
     if others and len(set(code.values())) == 2:
         raise TableError(
-            f"code= for column {profile.name!r} does not say what {', '.join(map(quoted, others[:8]))} is: 1, 0, or "
-            f"missing={{{profile.name!r}: [...]}}. Name every value, or only those that are 1."
+            f"code= for column {look.name!r} does not say what {', '.join(quoted(spelled[key]) for key in others[:8])} "
+            f"is: 1, 0, or missing={{{look.name!r}: [...]}}. Name every value, or only those that are 1."
         )
-    if others:
-        bits[1 - next(iter(code.values()))] += others
-    return CodedColumn(profile.name, "values", tuple(bits[1]), tuple(bits[0]), missing, code.get(""))
+    named = spelled | {key_of(value): value for value in code if key_of(value) not in spelled}
+    bits |= dict.fromkeys(others, 1 - next(iter(code.values())))
+    ones, zeros = (tuple(named[key] for key, one in bits.items() if one == bit) for bit in (1, 0))
+    return CodedColumn(look.name, "values", ones, zeros, blank=code.get(""))
+
+
+def _some(values: Sequence[Any]) -> str:
+    return ", ".join(map(quoted, values[:8])) + (", ..." if len(values) > 8 else "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 
 import numpy as np
@@ -10,12 +11,14 @@ from hiddenbits.array_types import AnyArray
 from hiddenbits.data.coding.cells import ColumnCells
 from hiddenbits.data.coding.vocabulary import says_id
 from hiddenbits.data.columns.describe import ColumnLook
-from hiddenbits.data.columns.written import COUNTS
 from hiddenbits.data.errors import TableError
 from hiddenbits.quoting import quoted
 
 SUMS = frozenset({"total", "totals", "grand total", "sum", "summe", "gesamt", "insgesamt", "somme", "suma", "totale"})
 MEANS = frozenset({"mean", "average", "avg", "mittelwert", "durchschnitt", "moyenne", "media"})
+COUNTS = re.compile(
+    r"(?i)^(?:freq|frequency|frequencies|counts?|n|weights?|wt|anzahl|häufigkeit|haeufigkeit|effectif)$"
+)
 MOST_CHECKED = 1 << 22  # rows; a file with more has no row of totals
 
 

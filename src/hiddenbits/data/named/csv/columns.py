@@ -16,7 +16,7 @@ from hiddenbits.data.bits import AllOnes, Dense
 from hiddenbits.data.cell_checks import observed_from_missing
 from hiddenbits.data.coding.cells import ColumnCells, keys_of, small
 from hiddenbits.data.coding.coded_columns import MISSING, UNKNOWN
-from hiddenbits.data.columns.plain import may_be_plain, plain_column
+from hiddenbits.data.columns.open import may_be_plain, plain_column
 from hiddenbits.data.named.csv.blocks import FEW, TextBlock
 from hiddenbits.data.request import Request
 from hiddenbits.data.table import MemorySource

@@ -13,8 +13,7 @@ from hiddenbits.data.cell_checks import MAX_BYTES, MAX_COLUMNS, check_distinct
 from hiddenbits.data.coding.cells import ColumnCells
 from hiddenbits.data.coding.coded_columns import MISSING, UNKNOWN
 from hiddenbits.data.coding.vocabulary import PAIRS, is_blank, key_of, plain_word
-from hiddenbits.data.columns.open import open_cells
-from hiddenbits.data.columns.plain import plain_column
+from hiddenbits.data.columns.open import open_cells, plain_column
 from hiddenbits.data.errors import TableError
 from hiddenbits.data.file_request import FileRequest, naming, reading
 from hiddenbits.data.items.arrow import Asked
