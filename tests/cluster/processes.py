@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -37,22 +38,10 @@ class Processes:
         self, *options: str, memory: str = "2GiB", nanny: bool = False, first: Path = ROOT, within: tuple[str, ...] = ()
     ) -> subprocess.Popen:
         """Start a worker whose Python looks for modules in the folder `first`; `within` is a command that starts it."""
-        worker = self._start(
-            "worker",
-            "--host",
-            "127.0.0.1",
-            "--nthreads",
-            "1",
-            "--memory-limit",
-            memory,
-            "--nanny" if nanny else "--no-nanny",
-            "--no-dashboard",
-            "--local-directory",
-            str(self.folder),
-            *options,
-            first=first,
-            within=within,
-        )
+        fixed = f"--host 127.0.0.1 --nthreads 1 --memory-limit {memory} --no-dashboard".split()
+        kind = "--nanny" if nanny else "--no-nanny"
+        folder = str(self.folder)
+        worker = self._start("worker", *fixed, kind, "--local-directory", folder, *options, first=first, within=within)
         self.workers.append(worker)
         return worker
 
@@ -69,3 +58,16 @@ class Processes:
             process.send_signal(signal.SIGCONT)
             process.kill()
             process.wait()
+
+
+@contextmanager
+def running(folder: Path, n_workers: int = 1, **options):
+    """Start a scheduler and workers; give them, and a client that has seen them all."""
+    from distributed import Client
+
+    with Processes(folder) as processes:
+        for _ in range(n_workers):
+            processes.add_worker(**options)
+        with Client(scheduler_file=str(processes.file)) as client:
+            client.wait_for_workers(n_workers, timeout=60)
+            yield processes, client

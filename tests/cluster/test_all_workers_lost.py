@@ -12,7 +12,7 @@ import pytest
 import hiddenbits
 from hiddenbits import LatentClassAnalysis
 from hiddenbits.datasets import simulate_mixture
-from tests.cluster.processes import Processes
+from tests.cluster.processes import Processes, running
 from tests.contracts.test_same_bits import same
 
 distributed = pytest.importorskip("distributed", reason="the cluster extra is not installed")
@@ -106,42 +106,36 @@ def test_new_workers_come(way, rows, tmp_path):
 def test_no_worker_comes(rows, tmp_path):
     """The error within the deadline, and the checkpoint goes on elsewhere."""
     table, kept = open_rows("files", rows, tmp_path), tmp_path / "fit.hb"
-    with Processes(tmp_path) as cluster:
-        cluster.add_worker()
-        with distributed.Client(scheduler_file=str(cluster.file)) as client:
-            client.wait_for_workers(1, timeout=60)
-            killed = []
+    with running(tmp_path) as (cluster, client):
+        killed = []
 
-            def kill(_):
-                if not killed and kept.exists():
-                    cluster.kill_worker(0)
-                    killed.append(time.monotonic())
+        def kill(_):
+            if not killed and kept.exists():
+                cluster.kill_worker(0)
+                killed.append(time.monotonic())
 
-            with (
-                pytest.raises(hiddenbits.ClusterError, match=r"no progress for \d+ s: no worker is connected.*fit\.hb"),
-                hiddenbits.run_on(client, tell=kill, checkpoint=kept, stall_timeout=4),
-            ):
-                mixture().fit(table)
-            waited = time.monotonic() - killed[0]
+        with (
+            pytest.raises(hiddenbits.ClusterError, match=r"no progress for \d+ s: no worker is connected.*fit\.hb"),
+            hiddenbits.run_on(client, tell=kill, checkpoint=kept, stall_timeout=4),
+        ):
+            mixture().fit(table)
+        waited = time.monotonic() - killed[0]
     assert 4 <= waited < 20  # the deadline, and what the scheduler takes to see that the worker is gone
     with hiddenbits.run_on(checkpoint=kept):
         assert same(mixture().fit(table).params_, mixture().fit(table).params_)
 
 
 def test_a_scheduler_that_does_not_answer(rows, tmp_path):
-    with Processes(tmp_path) as cluster:
-        cluster.add_worker()
-        with distributed.Client(scheduler_file=str(cluster.file)) as client:
-            client.wait_for_workers(1, timeout=60)
+    with running(tmp_path) as (cluster, client):
 
-            def stop(_):
-                cluster.scheduler.send_signal(signal.SIGSTOP)
+        def stop(_):
+            cluster.scheduler.send_signal(signal.SIGSTOP)
 
-            begin = time.monotonic()
-            with (
-                pytest.raises(hiddenbits.ClusterError, match="scheduler does not answer"),
-                hiddenbits.run_on(client, tell=stop, stall_timeout=3),
-            ):
-                mixture().fit(hiddenbits.open_table(rows))
-            assert time.monotonic() - begin < 45
-            cluster.scheduler.send_signal(signal.SIGCONT)
+        begin = time.monotonic()
+        with (
+            pytest.raises(hiddenbits.ClusterError, match="scheduler does not answer"),
+            hiddenbits.run_on(client, tell=stop, stall_timeout=3),
+        ):
+            mixture().fit(hiddenbits.open_table(rows))
+        assert time.monotonic() - begin < 45
+        cluster.scheduler.send_signal(signal.SIGCONT)

@@ -250,14 +250,6 @@ def test_pair_files(lone_client, tmp_path, monkeypatch, on_disk):
         assert same(mixture().fit(table).params_, wanted)
 
 
-@pytest.mark.parametrize("kind", ["dense", "frame"])
-def test_fit_takes_dask_objects_as_they_are(kind):
-    x = array(rows(), kind)
-    model = mixture().fit(x)
-    assert same(model.params_, mixture().fit(open_table(x)).params_)
-    assert hasattr(model, "feature_names_in_") == (kind == "frame")
-
-
 def test_a_task_carries_what_its_part_needs(lone_client):
     """Chunks held in the driver's graph travel once each, not with every part."""
     x = da.from_array(

@@ -11,8 +11,8 @@ from sklearn.base import clone
 import hiddenbits
 from hiddenbits import LatentClassAnalysis, TopographicMap
 from hiddenbits.data import Table
-from hiddenbits.datasets import simulate_mixture, write_mixture
-from tests.cluster.processes import Processes
+from hiddenbits.datasets import simulate_mixture
+from tests.cluster.processes import Processes, running
 from tests.contracts.conftest import NotResident
 from tests.contracts.test_same_bits import same
 
@@ -74,19 +74,15 @@ def test_a_worker_killed_during_the_fit_of_a_map(map_model, tmp_path):
     table = Table(NotResident(hiddenbits.open_table(X).source), None, None, 24 * 2_000)
     with hiddenbits.run_on(n_jobs=2):
         alone = clone(map_model).fit(table)
-    with Processes(tmp_path) as cluster:
-        for _ in range(2):
-            cluster.add_worker()
-        with distributed.Client(scheduler_file=str(cluster.file)) as client:
-            client.wait_for_workers(2, timeout=60)
-            kills = []
+    with running(tmp_path, 2) as (cluster, client):
+        kills = []
 
-            def disturb(stop):
-                time.sleep(1.0)
-                cluster.kill_worker(0)
-                kills.append(stop.is_set())  # whether the fit was over by then
+        def disturb(stop):
+            time.sleep(1.0)
+            cluster.kill_worker(0)
+            kills.append(stop.is_set())  # whether the fit was over by then
 
-            model = fit_while(client, table, disturb, estimator=clone(map_model))
+        model = fit_while(client, table, disturb, estimator=clone(map_model))
     assert kills == [False]
     assert same(alone.params_, model.params_)
     assert np.array_equal(alone.trace_, model.trace_)
@@ -98,22 +94,18 @@ def test_workers_killed_during_one_fit(columns, request, tmp_path, short):
     table = request.getfixturevalue(columns)
     rng, passes, deaths = np.random.default_rng(0), 40 if short else 150, 2 if short else 10
     alone = mixture(passes).fit(table)
-    with Processes(tmp_path) as cluster:
-        for _ in range(2):
-            cluster.add_worker()
-        with distributed.Client(scheduler_file=str(cluster.file)) as client:
-            client.wait_for_workers(2, timeout=60)
-            kills = []
+    with running(tmp_path, 2) as (cluster, client):
+        kills = []
 
-            def disturb(stop):
-                while len(kills) < deaths and not stop.is_set():
-                    cluster.add_worker()
-                    client.wait_for_workers(3, timeout=60)  # the new one joins while the old ones work
-                    time.sleep(rng.uniform(0.0, 0.5))
-                    cluster.kill_worker(int(rng.integers(len(cluster.workers) - 1)))
-                    kills.append(time.monotonic())
+        def disturb(stop):
+            while len(kills) < deaths and not stop.is_set():
+                cluster.add_worker()
+                client.wait_for_workers(3, timeout=60)  # the new one joins while the old ones work
+                time.sleep(rng.uniform(0.0, 0.5))
+                cluster.kill_worker(int(rng.integers(len(cluster.workers) - 1)))
+                kills.append(time.monotonic())
 
-            model = fit_while(client, table, disturb, passes)
+        model = fit_while(client, table, disturb, passes)
     assert len(kills) == deaths
     assert same(alone.params_, model.params_)
     assert np.array_equal(alone.trace_, model.trace_)
@@ -121,19 +113,15 @@ def test_workers_killed_during_one_fit(columns, request, tmp_path, short):
 
 @pytest.mark.full
 def test_a_worker_that_stands_still(table, alone, tmp_path):
-    with Processes(tmp_path) as cluster:
-        for _ in range(2):
-            cluster.add_worker()
-        with distributed.Client(scheduler_file=str(cluster.file)) as client:
-            client.wait_for_workers(2, timeout=60)
+    with running(tmp_path, 2) as (cluster, client):
 
-            def disturb(stop):
-                time.sleep(1.0)
-                cluster.workers[0].send_signal(signal.SIGSTOP)
-                stop.wait(20.0)
-                cluster.workers[0].send_signal(signal.SIGCONT)
+        def disturb(stop):
+            time.sleep(1.0)
+            cluster.workers[0].send_signal(signal.SIGSTOP)
+            stop.wait(20.0)
+            cluster.workers[0].send_signal(signal.SIGCONT)
 
-            model = fit_while(client, table, disturb)
+        model = fit_while(client, table, disturb)
     assert same(alone.params_, model.params_)
 
 
@@ -155,24 +143,10 @@ def test_scheduler_killed_and_resumed_on_another_cluster(table, alone, tmp_path)
 
             with pytest.raises(hiddenbits.ClusterError, match=r"scheduler was lost.*fit\.hb"):
                 fit_while(client, table, disturb, checkpoint=kept)
-    with Processes(tmp_path / "two") as cluster:
-        cluster.add_worker()
-        with distributed.Client(scheduler_file=str(cluster.file)) as client:
-            client.wait_for_workers(1, timeout=60)
-            with hiddenbits.run_on(client, checkpoint=kept):
-                model = mixture().fit(table)
+    with running(tmp_path / "two") as (cluster, client), hiddenbits.run_on(client, checkpoint=kept):
+        model = mixture().fit(table)
     assert same(alone.params_, model.params_)
     assert np.array_equal(alone.trace_, model.trace_)
-
-
-def test_a_file_that_was_cut_short(client, tmp_path):
-    pytest.importorskip("pyarrow")
-    write_mixture(tmp_path, 300_000, 6, 2, seed=0, rows_per_file=1 << 17)
-    whole = hiddenbits.open_table(f"{tmp_path}/*.parquet", part_bytes=6 * 100_000)
-    file = tmp_path / "part2.parquet"
-    file.write_bytes(file.read_bytes()[:-1000])
-    with hiddenbits.run_on(client), pytest.raises(hiddenbits.TableError, match=r"part2\.parquet"):
-        mixture().fit(whole)
 
 
 @pytest.mark.full
@@ -183,16 +157,12 @@ def test_a_worker_without_enough_memory(tmp_path):
     for name in ("rows0.npy", "rows1.npy"):  # two files are a source that workers read themselves
         np.save(tmp_path / name, rows)
     table = hiddenbits.open_table(f"{tmp_path}/*.npy", part_bytes=10**9)
-    with Processes(tmp_path) as cluster:
-        cluster.add_worker(memory="300MiB", nanny=True)
-        with distributed.Client(scheduler_file=str(cluster.file)) as client:
-            client.wait_for_workers(1, timeout=60)
-            with hiddenbits.run_on(client):
-                error = None
-                try:
-                    mixture(passes=3).fit(table)
-                except hiddenbits.ClusterError as caught:
-                    error = caught
+    with running(tmp_path, memory="300MiB", nanny=True) as (_cluster, client), hiddenbits.run_on(client):
+        error = None
+        try:
+            mixture(passes=3).fit(table)
+        except hiddenbits.ClusterError as caught:
+            error = caught
     assert error is None or "smaller part_bytes" in str(error)
 
 

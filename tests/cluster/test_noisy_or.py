@@ -6,7 +6,7 @@ import pytest
 from hiddenbits.data import Table
 from hiddenbits.engine import Cluster, Local, Settings, fit_em
 from hiddenbits.families.noisy_or.model_gibbs import NoisyOrGibbs
-from tests.cluster.processes import Processes
+from tests.cluster.processes import running
 from tests.contracts.conftest import NotResident, table_of
 from tests.contracts.test_same_bits import same
 
@@ -48,23 +48,20 @@ def test_a_killed_worker_costs_the_states_of_its_rows_alone(tmp_path):
     alone = [fit_em(MODEL, grid, Local(), Settings(seed=seed), None, None) for seed in SEEDS]
     ends = np.array([fit.trace[-1] for fit in alone]) / ROWS
     disturbed = []
-    with Processes(tmp_path) as processes:
-        processes.add_worker()
-        processes.add_worker()
-        with distributed.Client(scheduler_file=str(processes.file)) as client:
-            for seed in SEEDS:
-                client.wait_for_workers(2, timeout=60)
+    with running(tmp_path, 2) as (processes, client):
+        for seed in SEEDS:
+            client.wait_for_workers(2, timeout=60)
 
-                def watch(position, done, last=seed == SEEDS[-1]):
-                    if len(position.trace) == KILLED_AFTER:
-                        processes.kill_worker(0)
-                        if not last:
-                            processes.add_worker()  # for the next fit, or for this one if it is there in time
-                    return False
+            def watch(position, done, last=seed == SEEDS[-1]):
+                if len(position.trace) == KILLED_AFTER:
+                    processes.kill_worker(0)
+                    if not last:
+                        processes.add_worker()  # for the next fit, or for this one if it is there in time
+                return False
 
-                executor = Cluster(client)
-                disturbed.append(fit_em(MODEL, grid, executor, Settings(seed=seed), None, watch))
-                executor.close()
+            executor = Cluster(client)
+            disturbed.append(fit_em(MODEL, grid, executor, Settings(seed=seed), None, watch))
+            executor.close()
     for one, other in zip(alone, disturbed, strict=True):
         assert other.restarts[0].reason == "schedule_done"
         assert other.params.flaw() is None

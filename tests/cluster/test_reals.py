@@ -30,18 +30,10 @@ def fits(case, client, table):
 
 @pytest.mark.slow
 @pytest.mark.thin(3)
+@pytest.mark.parametrize("workers", ["lone_client", "client"])
 @pytest.mark.parametrize("case", REALS, ids=lambda case: case.name)
-def test_one_worker_has_the_same_bits(case, lone_client):
+def test_same_bits(case, workers, request):
     """With one worker no part leaves its memory of the last pass behind."""
-    for alone, there in fits(case, lone_client, reals_table(0)):
-        assert same(alone.params, there.params)
-        assert np.array_equal(alone.trace, there.trace)
-
-
-@pytest.mark.slow
-@pytest.mark.thin(3)
-@pytest.mark.parametrize("case", REALS, ids=lambda case: case.name)
-def test_two_workers(case, client):
-    for alone, there in fits(case, client, reals_table(1)):
+    for alone, there in fits(case, request.getfixturevalue(workers), reals_table(int(workers == "client"))):
         assert same(alone.params, there.params)
         assert np.array_equal(alone.trace, there.trace)

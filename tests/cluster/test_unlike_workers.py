@@ -9,7 +9,7 @@ import pytest
 import hiddenbits
 from hiddenbits import LatentClassAnalysis
 from hiddenbits.datasets import simulate_mixture
-from tests.cluster.processes import Processes
+from tests.cluster.processes import running
 from tests.contracts.test_same_bits import same
 
 distributed = pytest.importorskip("distributed", reason="the cluster extra is not installed")
@@ -22,13 +22,8 @@ pytestmark = [
 
 def fit_with(folder, table, **otherwise):
     """Fit on two workers that are started otherwise: an ordinary one could take all the work of a slower one."""
-    with Processes(folder) as cluster:
-        cluster.add_worker(**otherwise)
-        cluster.add_worker(**otherwise)
-        with distributed.Client(scheduler_file=str(cluster.file)) as client:
-            client.wait_for_workers(2, timeout=60)
-            with hiddenbits.run_on(client, stall_timeout=60):
-                return LatentClassAnalysis(3, n_init=1, max_iter=5, tol=0.0, random_state=0).fit(table)
+    with running(folder, 2, **otherwise) as (_cluster, client), hiddenbits.run_on(client, stall_timeout=60):
+        return LatentClassAnalysis(3, n_init=1, max_iter=5, tol=0.0, random_state=0).fit(table)
 
 
 def rows():

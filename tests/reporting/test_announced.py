@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 pytest.importorskip("jinja2", reason="the report extra is not installed")
-from hiddenbits import open_table
 from hiddenbits.reporting.findings import find
 from hiddenbits.reporting.findings.opening import how_many
 from hiddenbits.reporting.findings.words import WORDS
@@ -71,14 +70,6 @@ def test_scales_of_which_not_all_are_real(size):
     if size == 4:
         assert re.search(r"what sets the two ends of the others? apart is too uncertain", found.picture)
     assert ("as on a map" in found.picture) == (size == 2)
-
-
-@pytest.mark.slow
-def test_votes_with_three_scales(real_data):
-    """Three scales were announced and two described, whatever the third was; the map had two scales of its own."""
-    X = open_table(real_data / "votes" / "house84.csv", columns="bits").to_float()
-    found = check(planted.context_of(X, {"IndependentColumns": [], "LogisticPCA": [3]}))
-    assert found.picture.startswith("One strong scale and two weaker ones")
 
 
 @pytest.mark.full

@@ -9,7 +9,6 @@ import tempfile
 import numpy as np
 import pytest
 
-from hiddenbits.datasets import simulate_mixture
 from tests.reporting.conftest import TRICKS, hostile, survey
 
 SIZES = [390, 1400]
@@ -270,21 +269,3 @@ def test_hostile_names_and_cells_stay_text(browser, written, width):
     options = [option.get_attribute("textContent") for option in browser.find_elements("css selector", "option")]
     assert {TRICKS[1], TRICKS[2], TRICKS[6]} <= set(options)
     assert complaints(browser) == ([], [])
-
-
-@pytest.mark.full
-def test_small_and_large_reports_open_within_three_seconds(browser, plain_report, written, monkeypatch):
-    # A million rows, as everywhere; the models see 5,000 of them instead of 20,000 to spare time. What the file holds
-    # does not depend on it: dots, squares and lists are as many.
-    from hiddenbits.reporting import sample
-
-    monkeypatch.setattr(sample, "MOST_ROWS", 5_000)
-    X = simulate_mixture(1_000_000, 12, 3, seed=0).X
-    large = written("large", X, beside={"half": np.arange(1_000_000) % 2})
-    for path in (plain_report, large):
-        assert min(show(browser, path, width) for width in SIZES) < 3.0
-        assert complaints(browser) == ([], [])
-    unfold(browser)
-    text = browser.find_element("css selector", "#map figcaption").text
-    assert "of 1,000,000, chosen at random" in text
-    assert large.stat().st_size < 3e6

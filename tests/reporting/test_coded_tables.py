@@ -228,12 +228,3 @@ def test_the_printed_command_counts_the_other_code(codes, tmp_path, monkeypatch,
         assert read["ones"] == dict.fromkeys(names, "1")
         assert read["coding"].startswith("The value 1 is counted as yes in all")
     assert question(code={name: {1: 1} for name in names}) is None
-
-
-def test_a_command_in_markdown_is_as_it_is_typed():
-    from hiddenbits.reporting import Report
-    from hiddenbits.reporting.findings import Findings
-
-    step = "If *1* means yes, run `hiddenbits report t.csv --code '*:1=1' --code '_a:1=1'`."
-    text = Report("", "t.csv", Findings("A table.", "It fits.", (), (step,))).to_markdown()
-    assert r"- If \*1\* means yes, run `hiddenbits report t.csv --code '*:1=1' --code '_a:1=1'`." in text

@@ -24,12 +24,6 @@ def planted(n=240, seed=3):
     return X, kind
 
 
-@pytest.fixture(scope="module")
-def page(written):
-    X, _ = planted()
-    return Page(written("planted", X, [f"item{j}" for j in range(10)]).read_text(encoding="utf-8"))
-
-
 def test_the_profile_of_kinds_is_one_picture(small_report):
     """Two kinds were planted: a bar for each column and kind, and the same shares in the table."""
     page = Page(small_report.html)
@@ -40,13 +34,6 @@ def test_the_profile_of_kinds_is_one_picture(small_report):
     listed = {line[0]: line[1:] for line in re.findall(r"(question \d) (\S+%) (\S+%) (\S+%)", text)}
     for kind, column, share, mean in shown:
         assert (listed[column][0], listed[column][int(kind)]) == (mean, share)
-
-
-@pytest.mark.slow
-def test_the_planted_odd_row_comes_first(page):
-    text = page.section("odd")
-    table = text[text.index("what is odd about it") :]
-    assert table.split("what is odd about it")[1].split()[0] == "18"  # rows count from 1
 
 
 def test_suspect_cells_are_listed_with_their_rows():
@@ -70,15 +57,14 @@ def test_suspect_cells_are_listed_with_their_rows():
     assert "without individual rows" in str(hidden.parts[0].text)
 
 
-@pytest.mark.slow
-def test_the_blank_is_filled_with_its_kind(page):
-    _, kind = planted()
+def test_the_sections_show_what_was_planted(written):
+    """The odd row comes first, the blank is filled with its kind, and something hidden beats nothing."""
+    X, kind = planted()
+    page = Page(written("planted", X, [f"item{j}" for j in range(10)]).read_text(encoding="utf-8"))
+    assert page.section("odd").split("what is odd about it")[1].split()[0] == "18"  # rows count from 1
     found = re.search(r"\b10 item4 (\S+)%", page.section("blanks"))[1]
     probability = {"<0.1": 0.0, ">99.9": 100.0}.get(found) if found[0] in "<>" else float(found)
     assert probability > 95.0 if kind[9] else probability < 5.0
-
-
-def test_something_hidden_beats_nothing(page):
     opening = page.section("which")
     assert (
         "It is a tie: of three models of what may lie behind this table, “kinds of rows” and “a few scales" in opening
@@ -88,34 +74,21 @@ def test_something_hidden_beats_nothing(page):
     assert float(lines[0]) > 1.0  # ten copies of one bit: ln 2 * 9 nats, less what noise costs
 
 
-@pytest.fixture(scope="module")
-def tied():
-    """A comparison in which one scale is as good with one link as with the other."""
+def test_the_highest_is_no_estimate_of_a_difference():
+    """What the others are compared with has no difference of 0 with an error of 0: in no cell, no tip and no name."""
+    from types import SimpleNamespace
+
     from hiddenbits import evaluate
+    from hiddenbits.reporting.comparison import comparison
     from tests.reporting import planted
 
     sizes = {"LogisticPCA": [1], "ClippedPCA": [1]}
     X = planted.scale(0, n=200)[0]
-    return evaluate.compare(X, ["IndependentColumns", *sizes], sizes=sizes, measures=(), cv=0.3)
-
-
-def test_a_tie_is_said_first(tied):
-    from hiddenbits.reporting.comparison import _opening
-
+    tied = evaluate.compare(X, ["IndependentColumns", *sizes], sizes=sizes, measures=(), cv=0.3)
     assert len(tied.ties()) == 2
-    said = str(_opening(tied)).replace("<bdi>", "").replace("</bdi>", "")
-    assert said.startswith("It is a tie: of three models")
-    assert "(1 scale) is the simplest of them, and rows, cells and blanks are judged by it: it makes" in said
-
-
-def test_the_highest_is_no_estimate_of_a_difference(tied):
-    """What the others are compared with has no difference of 0 with an error of 0: in no cell, no tip and no name."""
-    from types import SimpleNamespace
-
-    from hiddenbits.reporting.comparison import comparison
-
     sample = SimpleNamespace(groups=None, seed=0)
     section = comparison(SimpleNamespace(fits=SimpleNamespace(compared=tied, warned=[]), sample=sample))
+    assert str(section.opening).startswith("It is a tie: of three models")
     figure = section.parts[0]
     first, *others = figure.same.rows
     assert first[4] == "highest"
@@ -256,16 +229,8 @@ def test_names_are_shortened_on_one_line_and_told_apart():
 def test_numbers_are_never_rounded_to_certainty():
     from hiddenbits.reporting.text import percent
 
-    assert [percent(share) for share in (0.0, 1e-6, 0.0149, 0.5, 0.985, 0.99999, 1.0, float("nan"))] == [
-        "0%",
-        "<0.1%",
-        "1.5%",
-        "50%",
-        "98.5%",
-        ">99.9%",
-        "100%",
-        "-",
-    ]
+    shares = (0.0, 1e-6, 0.0149, 0.5, 0.985, 0.99999, 1.0, float("nan"))
+    assert " ".join(map(percent, shares)) == "0% <0.1% 1.5% 50% 98.5% >99.9% 100% -"
 
 
 def test_answers_to_one_question_are_left_out_and_named():

@@ -160,7 +160,7 @@ def test_errors_say_what_to_do(tmp_path):
     X, _ = survey()
     table = open_table(X)
     with pytest.raises(ValueError, match="weights"):
-        report(table.with_weights(np.ones(100)))
+        report(table.with_weights(np.full(100, 0.5)))
     with pytest.raises(ValueError, match="no column 'age' to colour the map by"):
         report(table, colour="age")
     with pytest.raises(ValueError, match="no column 'age' to group by"):
