@@ -344,17 +344,8 @@ HEADER = {
     ),
     "metadata key added": lambda header, rng: header[META].__setitem__("another", "1"),
     "metadata key dropped": lambda header, rng: header[META].pop(_pick(rng, header[META])) and None,
-    "duplicate header key": _text(
-        lambda text: b'{"__metadata__":{},' + text[1:],
-        lambda text: text[:-1] + b',"q":1,"q":1}',
-        lambda text: text.replace(b'"dtype"', b'"dtype":"F64","dtype"'),
-    ),
-    "deep header": _text(lambda text: b"[" * 50_000, lambda text: text[:-1] + b',"x":' + b'{"a":' * 50_000),
-    "bad number in header": _text(
-        lambda text: text[:-1] + b',"x":NaN}',
-        lambda text: text[:-1] + b',"x":1e999}',
-        lambda text: text[:-1] + b',"x":' + b"1" * 5000 + b"}",
-    ),
+    # One parser reads header and meta: other bad JSON is among the damage to meta.
+    "duplicate header key": _text(lambda text: text.replace(b'"dtype"', b'"dtype":"F64","dtype"')),
     "header not JSON": _text(
         lambda text: b"",
         lambda text: b"[]",

@@ -37,7 +37,7 @@ def results(folder):
 
 def report(folder):
     pytest.importorskip("jinja2")
-    hiddenbits.report(X, title="x").save(folder / "report.html")
+    hiddenbits.report(np.eye(3)).save(folder / "report.html")
 
 
 def comparison(folder):
@@ -66,7 +66,7 @@ def refused(act, folder):
     return message
 
 
-@pytest.mark.parametrize("act", [*WRITERS, report])  # which fits many models, so once is enough
+@pytest.mark.parametrize("act", [*WRITERS, report])
 def test_below_a_file(act, tmp_path):
     (tmp_path / "file").write_text("x")
     assert "is not a folder" in refused(act, tmp_path / "file")
