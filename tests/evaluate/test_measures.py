@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hiddenbits import IndependentColumns, LatentClassAnalysis, evaluate, open_table
+from hiddenbits import LatentClassAnalysis, evaluate, open_table
 from hiddenbits.evaluate.measures import Ratio
 from tests.contracts.test_fit import structured_rows
 from tests.oracle.enumeration import Oracle
@@ -82,27 +82,3 @@ def test_standard_error_of_a_ratio_covers_the_truth():
         figure = ratio.figure()
         inside += abs(figure.value - 0.3) < 1.96 * figure.standard_error
     assert 0.935 <= inside / 2000 <= 0.965
-
-
-def test_product_distribution_and_mixture_on_digits(real_data):
-    """Freund & Haussler's table, single bit / reconstruction: product .298/.785, mixture at most .17/.53."""
-    figures = []
-    with np.load(real_data / "digits" / "usps.npz") as usps:
-        for seed in range(3):
-            rng = np.random.default_rng(seed)
-            train = (usps["train"][rng.permutation(7291)[:500]] > 12).astype(np.uint8)
-            test = (usps["test"][rng.permutation(2007)[:500]] > 12).astype(np.uint8)
-            product = IndependentColumns().fit(train)
-            mixture = LatentClassAnalysis(45, prior_mean=0.5, n_init=1, random_state=seed).fit(train)
-            figures.append(
-                [
-                    m(model, test).value
-                    for model in (product, mixture)
-                    for m in (evaluate.single_bit_error, evaluate.code_length)
-                ]
-            )
-    product_bit, product_code, mixture_bit, mixture_code = np.mean(figures, axis=0)
-    assert product_bit == pytest.approx(0.298, abs=0.01)
-    assert product_code == pytest.approx(0.785, abs=0.01)
-    assert mixture_bit <= 0.17
-    assert mixture_code <= 0.53

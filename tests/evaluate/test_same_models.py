@@ -162,14 +162,6 @@ def test_a_size_that_another_family_did_not_choose_is_no_entry():
     assert {entry.model for entry in alone.entries} == set(sizes)  # of two classes there is no other entry
 
 
-def test_columns_that_nothing_ties_are_one_entry():
-    X = np.random.default_rng(3).integers(0, 2, (200, 6))
-    sizes = {"LatentClassAnalysis": [1, 2], "HiddenTree": [1]}
-    found = evaluate.compare(X, [*sizes, "IndependentColumns"], sizes=sizes, measures=(), cv=0.3)
-    assert [entry.model for entry in found.entries] == ["IndependentColumns"]
-    assert set(found.left_out) == set(sizes)
-
-
 def test_hidden_cells_choose_among_the_same_models():
     X = simulate_mixture(200, 6, 2, seed=1).X
     found = evaluate.compare(X, list(TWO), sizes=TWO, measures=(), cv=0.3, by="cells")
