@@ -8,8 +8,6 @@ import pytest
 from hiddenbits.data import open_table
 from hiddenbits.engine import Cluster
 
-pytest.importorskip("distributed", reason="the cluster extra is not installed")
-
 
 class Held:
     """Something that a model prepares: arrays in an object that nobody knows, and text of any length before them."""

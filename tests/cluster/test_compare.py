@@ -7,7 +7,6 @@ import hiddenbits
 from hiddenbits import evaluate
 from hiddenbits.datasets import simulate_mixture
 
-pytest.importorskip("distributed", reason="the cluster extra is not installed")
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
 
 

@@ -10,7 +10,6 @@ from tests.contracts.cases import REALS, reals_table
 from tests.contracts.test_reals_same_bits import in_parts
 from tests.contracts.test_same_bits import same
 
-pytest.importorskip("distributed", reason="the cluster extra is not installed")
 SETTINGS = Settings(max_iter=4, tol=0.0, online_passes=1)
 
 

@@ -8,8 +8,6 @@ from hiddenbits.data import Table
 from tests.contracts.conftest import NotResident, table_of
 from tests.families.tetrachoric.test_estimator import same, small_blocks, structured  # noqa: F401
 
-pytest.importorskip("distributed", reason="the cluster extra is not installed")
-
 
 @pytest.mark.parametrize(("storage", "mask"), [("packed", "full"), ("dense", "dense"), ("csr", "missing-pattern")])
 def test_same_bits(client, storage, mask, small_blocks):  # noqa: F811

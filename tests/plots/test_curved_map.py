@@ -8,8 +8,6 @@ import pytest
 from hiddenbits import LatentClassAnalysis, TopographicMap, plots
 from tests.families.topographic_map.map_data import circle_rows
 from tests.plots.fitted import clusters
-
-pytest.importorskip("matplotlib", reason="the plot extra is not installed")
 from tests.plots.test_map import legend_names, scatters  # it skips without matplotlib
 
 

@@ -8,8 +8,6 @@ import pytest
 from hiddenbits import CombinationMachine, LatentClassAnalysis, open_table, plots
 from hiddenbits.datasets import influences_truth, simulate_influences
 
-pytest.importorskip("matplotlib", reason="the plot extra is not installed")
-
 
 @cache
 def fitted(bias=True, columns=None):

@@ -6,8 +6,6 @@ import pytest
 from hiddenbits import LatentClassAnalysis, LogisticPCA, Variational, plots
 from tests.plots.fitted import clusters
 
-pytest.importorskip("matplotlib", reason="the plot extra is not installed")
-
 
 def test_images_are_probabilities_at_their_places():
     _, _, model = clusters()

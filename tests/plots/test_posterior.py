@@ -8,8 +8,6 @@ from scipy.stats import multivariate_normal
 from hiddenbits import LogisticPCA, Quadrature, plots
 from tests.plots.fitted import clusters, with_blanks
 
-pytest.importorskip("matplotlib", reason="the plot extra is not installed")
-
 
 def contours(ax):
     return {artist.get_gid(): artist for artist in ax.collections if artist.get_gid()}

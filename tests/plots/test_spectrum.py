@@ -8,8 +8,6 @@ import pytest
 from hiddenbits import ClippedPCA, plots
 from tests.families.clipped_pca.clipped_data import bumps, probit_params, rows_from
 
-pytest.importorskip("matplotlib", reason="the plot extra is not installed")
-
 
 def names(ax):
     return [text.get_text() for text in ax.figure.legends[0].get_texts()]

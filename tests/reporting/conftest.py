@@ -7,10 +7,7 @@ import pytest
 from hiddenbits import open_table, report
 from hiddenbits.datasets import simulate_mixture
 
-
-@pytest.fixture(scope="session", autouse=True)
-def _jinja2():
-    pytest.importorskip("jinja2", reason="the report extra is not installed")
+pytest.importorskip("jinja2", reason="the report extra is not installed")
 
 
 def survey(n=100, seed=0):

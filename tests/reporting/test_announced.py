@@ -5,7 +5,6 @@ import re
 import numpy as np
 import pytest
 
-pytest.importorskip("jinja2", reason="the report extra is not installed")
 from hiddenbits.reporting.findings import find
 from hiddenbits.reporting.findings.opening import how_many
 from hiddenbits.reporting.findings.words import WORDS

@@ -10,7 +10,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-pytest.importorskip("jinja2", reason="the report extra is not installed")
 pd = pytest.importorskip("pandas")
 
 import hiddenbits  # noqa: E402

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-pytest.importorskip("jinja2", reason="the report extra is not installed")
 from hiddenbits.reporting.findings import find
 from hiddenbits.reporting.findings.directions import strongest_pairs
 from tests.reporting import planted

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-pytest.importorskip("jinja2", reason="the report extra is not installed")
 from hiddenbits.reporting.findings import find
 from hiddenbits.reporting.findings.effects import Contrast, least_rows
 from hiddenbits.reporting.text import percent, times

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy.stats import chi2_contingency
 
-pytest.importorskip("jinja2", reason="the report extra is not installed")
 from hiddenbits.reporting.sample import associations, blanks_follow, supported
 
 

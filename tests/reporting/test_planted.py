@@ -7,7 +7,6 @@ Each test is one of 20 seeds; the everyday tier runs the first. At least 18 of t
 import numpy as np
 import pytest
 
-pytest.importorskip("jinja2", reason="the report extra is not installed")
 from hiddenbits.reporting.findings import find
 from tests.reporting import planted
 

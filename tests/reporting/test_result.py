@@ -10,8 +10,6 @@ import pytest
 
 import hiddenbits
 from hiddenbits import report
-
-pytest.importorskip("jinja2", reason="the report extra is not installed")
 from hiddenbits.reporting import Report
 from hiddenbits.reporting.findings import Finding, Findings
 from tests.reporting.conftest import TRICKS, quick, survey

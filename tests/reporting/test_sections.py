@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 
 from hiddenbits import LatentClassAnalysis, LogisticPCA, TopographicMap, diagnostics, open_table
-
-pytest.importorskip("jinja2", reason="the report extra is not installed")
 from hiddenbits.reporting.context import Context
 from hiddenbits.reporting.fits import Fit
 from hiddenbits.reporting.sample import drawn

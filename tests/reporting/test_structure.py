@@ -7,8 +7,6 @@ import numpy as np
 import pytest
 
 from hiddenbits import open_table, report
-
-pytest.importorskip("jinja2", reason="the report extra is not installed")
 from hiddenbits.reporting.text import KEYS
 from tests.reporting.conftest import COLUMNS, quick, survey, without_date
 from tests.reporting.reading import Page
