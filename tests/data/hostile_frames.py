@@ -8,7 +8,8 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
-from hostile_oracle import REFUSED, base, meaning, nan, pick
+
+from tests.data.hostile_oracle import REFUSED, base, meaning, nan, pick
 
 FRAMES = [name for name in ("pandas", "polars", "pyarrow") if importlib.util.find_spec(name)]
 DAY, SPAN = datetime.datetime(2020, 1, 1), datetime.timedelta(seconds=1)

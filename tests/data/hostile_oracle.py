@@ -15,6 +15,7 @@ nan = float("nan")
 BAD = [2, -1, 0.5, math.inf, -math.inf, 1e300, 1 + 1e-9, "x", "1", "", b"1", 1j, 10**400, 10**5000]
 BAD += [[1], [], {}, (0, 1), object(), np.array([0, 1]), np.array(1)]
 BAD += [datetime.date(2020, 1, 1), np.datetime64("2020"), np.timedelta64(1, "s")]
+SPELLED = ["", *(f"{bit}{dot}" for bit in "01" for dot in ("", ".0")), "True", "False", "true", "false"]
 GOOD = [0, 1, True, False, 0.0, 1.0, -0.0, np.int8(1), np.float32(0), np.bool_(True), None, nan]
 THRESHOLDS = [None, None, None, 0, 0.25, 1, -1]
 
@@ -46,11 +47,13 @@ def cell(value: Any, threshold: float | None) -> float:
 
 def meaning(rows: Any, shape: tuple[int, int], options: dict[str, Any]) -> Any:
     """Return the table that a grid of Python objects stands for."""
+    rows = [list(row) for row in rows]
     try:
         out = np.array([[cell(v, options.get("threshold")) for v in row] for row in rows], float).reshape(shape)
     except UnlawfulError:
-        spelled = any(isinstance(value, str) and value in ("", "1") for row in rows for value in row)
-        return EITHER if spelled else REFUSED  # cells of text may be bits or blanks; what is next to them decides
+        # Cells of text may be bits, missing or numbers for a threshold; what is next to them decides.
+        text = [value for row in rows for value in row if isinstance(value, str)]
+        return EITHER if any("threshold" in options or value in SPELLED for value in text) else REFUSED
     if 0 in shape:
         return REFUSED
     return np.nan_to_num(out) if options.get("blank") == "zero" else out

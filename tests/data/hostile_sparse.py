@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from hostile_oracle import EITHER, REFUSED, UnlawfulError, base, cell, nan, pick
 from scipy import sparse
+
+from tests.data.hostile_oracle import EITHER, REFUSED, UnlawfulError, base, cell, nan, pick
 
 FORMATS = ["csr", "csc", "coo", "bsr", "dok", "lil", "dia"]
 Entries = Iterator[tuple[int, int, Any]]
@@ -20,7 +21,8 @@ def require(valid: Any) -> None:
 
 
 def integers(held: Any) -> list[int]:
-    require(isinstance(held, np.ndarray) and held.ndim == 1 and held.dtype.kind in "iu")
+    held = np.asarray(held)  # SciPy takes a list for one
+    require(held.ndim == 1 and held.dtype.kind in "iu")
     return [int(i) for i in held]
 
 
@@ -77,7 +79,6 @@ def lil(data: Any, n: int, d: int) -> Entries:
 def dia(data: Any, n: int, d: int) -> Entries:
     values, offsets = numbers_of(data.data, 2), integers(data.offsets)
     require(len(offsets) == len(values) == len(set(offsets)))
-    require(all(-n <= offset <= d for offset in offsets))
     for offset, line in zip(offsets, values, strict=True):
         for j in range(min(d, len(line))):
             if 0 <= j - offset < n and line[j] != 0:

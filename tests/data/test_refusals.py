@@ -138,43 +138,6 @@ def test_unsorted_indices_are_sorted_in_a_copy(box, kind):
     np.testing.assert_array_equal(getattr(matrix, held), before)
 
 
-def with_edit(matrix, **attributes):
-    for name, value in attributes.items():
-        setattr(matrix, name, value)
-    return matrix
-
-
-def edited_at(array, at, value):
-    array = array.copy()
-    array[at] = value
-    return array
-
-
-@pytest.mark.parametrize("box", BOXES)
-@pytest.mark.parametrize("kind", ["csr", "csc", "bsr", "coo"])
-def test_damaged_containers(kind, box):
-    def good():
-        return getattr(sparse, f"{kind}_{box}")(X)
-
-    held = ["col", "row"] if kind == "coo" else ["indices"]
-    wrong = [(name, edited_at(getattr(good(), name), 3, index)) for name in held for index in (99, -1, 2**31 - 1)]
-    if kind != "coo":
-        pointers, indices = good().indptr, good().indices
-        wrong += [("indptr", edited_at(pointers, at, value)) for at, value in ((0, 1), (2, 99), (2, -1), (-1, 99))]
-        wrong += [("indptr", pointers[:-1]), ("indices", indices[:-1]), ("indices", None)]
-        wrong += [("indices", indices + 0.5), ("indptr", pointers.astype(float))]
-    for name, array in wrong:
-        refused(
-            "The sparse table is damaged.*Create it again from the original data", with_edit(good(), **{name: array})
-        )
-
-
-def test_damaged_lists():
-    made = sparse.lil_array(X)
-    refused("damaged", with_edit(made.copy(), data=edited_at(made.data, 0, [1.0])))
-    refused("damaged", with_edit(made.copy(), rows=edited_at(made.rows, 0, [0, 9])))
-
-
 @pytest.mark.parametrize("kind", ["csr", "csc", "coo", "bsr", "dok", "lil", "dia"])
 def test_huge_declared_shapes(kind):
     for shape in ((10**12, 4), (-6, 4), (6.5, 4)):

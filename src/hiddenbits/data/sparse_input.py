@@ -45,6 +45,8 @@ def _checked(matrix: Any, kind: str, shape: tuple[int, int]) -> Any:
             (matrix.data, _whole(matrix.indices), _whole(matrix.indptr)), shape=shape
         )
         made.check_format(full_check=True)
+        if (np.diff(made.indptr) < 0).any():  # which SciPy does not look at where the last one is 0
+            raise ValueError("its pointers to rows descend")
         if kind == "bsr" and (shape[0] % made.blocksize[0] or shape[1] % made.blocksize[1]):
             raise ValueError(f"blocks of {made.blocksize} do not tile {shape} cells")
         return made
@@ -60,6 +62,8 @@ def _cell_by_cell(matrix: Any, kind: str, shape: tuple[int, int]) -> tuple[Any, 
         rows, columns = np.array(list(matrix.keys()), np.int64).reshape(-1, 2).T
         return rows, columns, list(matrix.values())
     if kind == "lil":
+        if [*map(len, matrix.rows)] != [*map(len, matrix.data)]:
+            raise ValueError("a row has not as many values as columns")
         rows = np.repeat(np.arange(shape[0]), [len(columns) for columns in matrix.rows])
         inside, data = ([value for row in lists for value in row] for lists in (matrix.rows, matrix.data))
         return rows, inside or np.zeros(0, np.int64), data

@@ -277,7 +277,7 @@ def _distinct_numbers(numbers: AnyArray) -> tuple[AnyArray, AnyArray]:
     missing = np.isnan(numbers)
     some = numbers[~missing] if missing.any() else numbers
     low, high = (some.min(), some.max()) if len(some) else (0.0, 0.0)
-    if not high - low < MOST_IN_RANGE or (some != np.rint(some)).any():
+    if not np.isfinite(low) or not high - low < MOST_IN_RANGE or (some != np.rint(some)).any():
         values, rows = np.unique(numbers, return_inverse=True)
         return values, rows.reshape(-1)
     places = np.where(missing, high - low + 1, numbers - low).astype(np.intp)

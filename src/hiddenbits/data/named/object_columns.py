@@ -24,8 +24,8 @@ def is_columns(X: Any) -> bool:
 
 
 def is_records(X: Any) -> bool:
-    """Whether an object is a list of dicts, each a row."""
-    return isinstance(X, (list, tuple)) and bool(X) and all(isinstance(row, Mapping) for row in X)
+    """Whether an object is a list of dicts, each a row, and at least one cell in all."""
+    return isinstance(X, (list, tuple)) and all(isinstance(row, Mapping) for row in X) and any(X)
 
 
 def open_dict(X: Any, request: Request) -> Table:
