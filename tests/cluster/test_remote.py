@@ -9,7 +9,7 @@ from hiddenbits import LatentClassAnalysis
 from hiddenbits.datasets import simulate_mixture
 from tests.contracts.test_same_bits import same
 from tests.data.locations.servers import FileServer
-from tests.data.readers.test_readers import frame, write_parquet
+from tests.data.tables import frame, write_parquet
 
 pytest.importorskip("fsspec")
 pytest.importorskip("aiohttp")

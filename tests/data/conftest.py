@@ -2,9 +2,9 @@
 
 import pytest
 
+from tests.data import tables
 from tests.data.locations.remote_tables import write_files
 from tests.data.locations.servers import FileServer
-from tests.data.readers import test_readers
 
 
 @pytest.fixture(scope="module")
@@ -38,4 +38,4 @@ def server(contents):
 def all_ranges(request):
     """With --full every table is read in more runs of rows."""
     if request.config.getoption("--full"):
-        test_readers.RANGES = 25
+        tables.RANGES = 25

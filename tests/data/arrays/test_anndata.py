@@ -14,7 +14,7 @@ from hiddenbits import LatentClassAnalysis
 from hiddenbits.data import Dense, Pattern, TableError, open_table
 from hiddenbits.data.openers import find_opener
 from hiddenbits.data.request import Request
-from tests.data.readers.test_readers import assert_reads, bits, holes
+from tests.data.tables import assert_reads, bits, holes
 
 ad = pytest.importorskip("anndata", reason="anndata is not installed")
 pd = pytest.importorskip("pandas")

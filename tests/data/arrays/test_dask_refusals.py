@@ -8,7 +8,7 @@ from scipy import sparse
 
 from hiddenbits.data import TableError, open_table
 from tests.data.arrays.test_dask_tables import X, frame, nan
-from tests.data.readers.test_readers import assert_reads, holes
+from tests.data.tables import assert_reads, holes
 
 dask = pytest.importorskip("dask", reason="the cluster extra is not installed")
 da = pytest.importorskip("dask.array")

@@ -14,7 +14,7 @@ from scipy import sparse
 from hiddenbits import ColumnsCodedWarning, LatentClassAnalysis
 from hiddenbits.data import AllOnes, Complement, Dense, Pattern, Table, TableError, open_table
 from hiddenbits.data.arrays.source import ArraySource
-from tests.data.readers.test_readers import assert_reads, bits, holes
+from tests.data.tables import assert_reads, bits, holes
 
 dask = pytest.importorskip("dask", reason="the cluster extra is not installed")
 da = pytest.importorskip("dask.array")

@@ -11,7 +11,7 @@ import pytest
 from scipy import sparse
 
 from hiddenbits.data import TableError, open_table
-from tests.data.readers.test_readers import assert_reads, bits, holes
+from tests.data.tables import assert_reads, bits, holes
 
 h5py = pytest.importorskip("h5py", reason="the files extra is not installed")
 

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from hiddenbits.data import TableError, open_table
-from tests.data.readers.test_readers import bits
+from tests.data.tables import bits
 
 h5py = pytest.importorskip("h5py", reason="the files extra is not installed")
 from tests.data.arrays.test_h5ad import NAMES, write  # noqa: E402  (it skips itself without h5py)

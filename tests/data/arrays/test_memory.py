@@ -7,7 +7,7 @@ import pytest
 
 from hiddenbits import ColumnsCodedWarning, LatentClassAnalysis
 from hiddenbits.data import TableError, open_table
-from tests.data.readers.test_readers import bits, holes
+from tests.data.tables import bits, holes
 
 SIGNS = 2 * bits().astype(int) - 1
 FORMS = {

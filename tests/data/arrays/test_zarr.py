@@ -12,7 +12,7 @@ import pytest
 from scipy import sparse
 
 from hiddenbits.data import AllOnes, Complement, Dense, Pattern, TableError, open_table
-from tests.data.readers.test_readers import assert_reads, bits, holes
+from tests.data.tables import assert_reads, bits, holes
 
 zarr = pytest.importorskip("zarr", reason="the files extra is not installed")
 numcodecs = pytest.importorskip("numcodecs")

@@ -14,7 +14,7 @@ import pytest
 from scipy import sparse
 
 from hiddenbits.data import TableError, open_table
-from tests.data.readers.test_readers import assert_reads, bits
+from tests.data.tables import assert_reads, bits
 
 zarr = pytest.importorskip("zarr", reason="the files extra is not installed")
 numcodecs = pytest.importorskip("numcodecs")

@@ -8,7 +8,7 @@ import pytest
 from hiddenbits.data import TableError, open_table
 from tests.data.locations.remote_tables import S3_OPTIONS
 from tests.data.locations.servers import FileServer, S3Server
-from tests.data.readers.test_readers import assert_reads, bits, holes
+from tests.data.tables import assert_reads, bits, holes
 
 zarr = pytest.importorskip("zarr", reason="the files extra is not installed")
 fsspec = pytest.importorskip("fsspec")

@@ -10,7 +10,7 @@ import pytest
 from hiddenbits import DuplicateItemsWarning, FoundDialectWarning, SpilledTableWarning, TableError, open_table
 from hiddenbits.data import AllOnes, Pattern
 from hiddenbits.data.items import gather
-from tests.data.readers.test_readers import as_lists, assert_reads, bits, write_baskets, write_parquet
+from tests.data.tables import as_lists, assert_reads, bits, write_baskets, write_parquet
 
 core = pytest.mark.core
 BASKETS = [["whole milk", "butter"], ["eggs"], [], ["butter", "eggs", "müsli, crunchy"]]

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from hiddenbits import DuplicateItemsWarning, FoundDialectWarning, SpilledTableWarning
 from hiddenbits.data import AllOnes, Pattern, TableError, open_table
 from hiddenbits.data.items import gather
-from tests.data.readers.test_readers import assert_reads, bits
+from tests.data.tables import assert_reads, bits
 
 pa = pytest.importorskip("pyarrow", reason="the files extra is not installed")
 pq = pytest.importorskip("pyarrow.parquet")

@@ -8,7 +8,7 @@ import pytest
 from hiddenbits import DuplicateItemsWarning
 from hiddenbits.data import TableError, open_table
 from tests.data.items.test_pairs import ASK, PAIRS, lines_of, meaning, write
-from tests.data.readers.test_readers import as_lists, assert_reads, bits, fuzz
+from tests.data.tables import as_lists, assert_reads, bits, fuzz
 
 pa = pytest.importorskip("pyarrow", reason="the files extra is not installed")
 pq = pytest.importorskip("pyarrow.parquet")

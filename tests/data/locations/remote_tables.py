@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from tests.data.named.test_csv import write_csv
-from tests.data.readers.test_readers import as_lists, bits, frame, holes, write_baskets, write_parquet
+from tests.data.tables import as_lists, bits, frame, holes, write_baskets, write_parquet
 
 ROWS = 120
 X = bits(ROWS)

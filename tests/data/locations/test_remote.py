@@ -15,7 +15,7 @@ import pytest
 from hiddenbits.data import TableError, open_table
 from tests.data.locations.remote_tables import HOLES, NAMES, S3_OPTIONS, X
 from tests.data.locations.servers import S3Server
-from tests.data.readers.test_readers import assert_reads, bits, frame, write_parquet
+from tests.data.tables import assert_reads, bits, frame, write_parquet
 
 core = pytest.mark.core
 pytestmark = pytest.mark.timeout(60)

@@ -17,7 +17,7 @@ from hiddenbits.data.file_request import reading
 from hiddenbits.data.locations.places import find_place, open_file
 from tests.data.locations.remote_tables import ROWS, S3_OPTIONS, quick
 from tests.data.locations.servers import S3Server
-from tests.data.readers.test_readers import assert_reads, bits
+from tests.data.tables import assert_reads, bits
 
 pytestmark = pytest.mark.timeout(60)
 

@@ -10,22 +10,10 @@ import numpy as np
 import pytest
 
 from hiddenbits import ColumnsCodedWarning, TableError, open_table
+from tests.data.tables import assert_reads, bits, holes
 
 pytestmark = pytest.mark.core
 PLAIN = SimpleNamespace(coding_=None)  # stands for a model that was fitted to bits: nothing is guessed
-
-
-def bits(rows=60, columns=7):
-    return (np.random.default_rng(0).random((rows, columns)) < 0.4).astype(float)
-
-
-def holes(x):
-    """Return the table with NaN in some cells."""
-    return np.where(np.random.default_rng(1).random(x.shape) < 0.1, np.nan, x)
-
-
-def assert_reads(table, expected):
-    np.testing.assert_array_equal(table.to_float(), np.asarray(expected, float))
 
 
 def write_csv(path, values, names=None, **options):
