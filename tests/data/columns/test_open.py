@@ -170,7 +170,7 @@ def test_a_column_that_was_named_is_never_left_out_silently(door):
         ({"code": 3}, TypeError, "give a dict by column"),
         ({"missing": [None]}, TypeError, "missing= takes values"),
         ({"drop": [1.5]}, TypeError, "drop= takes names or numbers of columns"),
-        ({"drop": ["q1"], "code": {"q1": {"yes": 1}}}, TableError, "is named in code=, but also in drop="),
+        ({"drop": ["q1"], "code": {"q1": {"yes": 1}}}, TableError, "is named in code=, but drop="),
         ({"columns": ["id"], "code": {"id": {"p1": 1, "p2": 0}}}, TableError, "does not say what 'p0', 'p10'"),
     ],
 )

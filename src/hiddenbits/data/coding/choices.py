@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -87,7 +87,7 @@ class Choices:
         )
 
     def __bool__(self) -> bool:
-        return any(getattr(self, one.name) != getattr(Choices(), one.name) for one in fields(self))
+        return self != Choices()
 
     def over(self, other: Choices) -> Choices:
         """Return these choices, and where they say nothing those of another."""
@@ -124,12 +124,12 @@ class Choices:
             asked = (wanted is not None and j in wanted) or j in codes
             out = j in dropped | ids | weights or (wanted is not None and j not in wanted) or types.get(j) == METADATA
             if j in codes and out:
-                where = "drop=" if j in dropped else "id=" if j in ids else "columns= leaves it out"
-                where = "sample_weight=" if j in weights else where
-                raise TableError(f"column {name!r} is named in code=, but also in {where}. Give one of the two.")
-            none = self.missing is not None and j not in missing and not self.missing
-            keys = () if none else missing.get(j)
-            keys = None if keys is None else tuple(map(key_of, keys))
+                raise TableError(
+                    f"column {name!r} is named in code=, but drop=, id=, columns=, column_types= or sample_weight= "
+                    "leaves it out. Give one of the two."
+                )
+            values = () if self.missing == {} else missing.get(j)
+            keys = None if values is None else tuple(map(key_of, values))
             said.append(Said(asked, out, j in ids, codes.get(j), keys, types.get(j), j not in own))
         return said
 
@@ -202,11 +202,9 @@ def _checked_types(types: Any) -> dict[str, Any]:
 
 def _checked_missing(missing: Any) -> dict[str, tuple[Any, ...]]:
     if isinstance(missing, Mapping):
-        by_column = {str(name): _values(values) for name, values in missing.items()}
-    else:
-        values = _values(missing)
-        by_column = {ALL: values} if values else {}
-    return by_column
+        return {str(name): _values(values) for name, values in missing.items()}
+    values = _values(missing)
+    return {ALL: values} if values else {}
 
 
 def _values(values: Any) -> tuple[Any, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -292,12 +293,10 @@ class Coding:
         theirs = {column.name: column for column in other.columns}
         for column in self.columns:
             one = theirs.get(column.name)
-            if one is None or (one.how, column.how) == ("bits", "bits"):
+            if one is None or one.how == column.how == "bits":
                 continue
-            if one.how != column.how or one.threshold != column.threshold or one.blank != column.blank:
-                return column.name
-            mine, yours = column._codes, one._codes
-            if column.labels != one.labels or any(mine.get(key, code) != code for key, code in yours.items()):
+            mine, yours = ((c.how, c.threshold, c.blank, c.labels) for c in (column, one))
+            if mine != yours or any(column._codes.get(key, code) != code for key, code in one._codes.items()):
                 return column.name
         return None
 
@@ -306,25 +305,26 @@ class Coding:
         columns = [
             [c.name, c.how, list(c.ones), list(c.zeros), list(c.missing), c.blank, c.threshold] for c in self.columns
         ]
-        plain = {"columns": columns, "left_out": list(self.left_out), "ids": list(self.ids), "named": self.named}
-        return {**plain, "frame": self.frame}
+        return {
+            "columns": columns,
+            "left_out": list(self.left_out),
+            "ids": list(self.ids),
+            "named": self.named,
+            "frame": self.frame,
+        }
 
     @classmethod
     def from_plain(cls, plain: Any) -> Coding:
         """Build from what `to_plain` returned; a ValueError where it is anything else."""
-        try:
+        with suppress(AttributeError, KeyError, TypeError, ValueError):
             columns = tuple(
                 CodedColumn(name, how, tuple(ones), tuple(zeros), tuple(missing), blank, threshold)
                 for name, how, ones, zeros, missing, blank, threshold in plain["columns"]
             )
-            left_out, ids, frame = tuple(plain["left_out"]), tuple(plain["ids"]), plain.get("frame")
-            found = cls(columns, left_out, ids, plain["named"], frame)
-            sound = found.to_plain() == {**plain, "frame": frame} and found._is_sound()
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise ValueError("the coding of its columns is damaged") from error
-        if not sound:
-            raise ValueError("the coding of its columns is damaged")
-        return found
+            found = cls(columns, tuple(plain["left_out"]), tuple(plain["ids"]), plain["named"], plain["frame"])
+            if found.to_plain() == plain and found._is_sound():
+                return found
+        raise ValueError("the coding of its columns is damaged")
 
     def _is_sound(self) -> bool:
         names = [*(column.name for column in self.columns), *self.left_out]
@@ -407,12 +407,8 @@ class ReadColumns:
 
     def types(self) -> dict[str, type]:
         """Return the type (bool, int, float, str) of each column whose cells are the user's own values."""
-        coded = {column.name: column for column in self.coding.columns}
-        found = {}
-        for name, cells in self.cells.items():
-            filled = coded[name].fills if name in coded else ()
-            found[name] = common_type([*cells.examples(), *filled])
-        return found
+        fills = {column.name: column.fills for column in self.coding.columns}
+        return {name: common_type([*cells.examples(), *fills.get(name, ())]) for name, cells in self.cells.items()}
 
     def decoded(self, completed: AnyArray, start: int = 0) -> dict[str, list[Any]]:
         """Return completed rows, P(bit = 1) in every cell, in the user's own values: seen cells as they were."""

@@ -176,10 +176,8 @@ def described(
     if not says_id(name) and (mark := mark_between_codes(rest, often)):
         return look("codes", sorted(rest, key=lambda key: (-often[key], str(key))), mark=mark)
     taken, order = _taken(name, rest, often, n_rows, n_blank + sum(often[key] for key in suspects))
-    if threshold and (taken == "number" or (taken == "id" and not says_id(name))):
-        keep = suspects
-    else:
-        keep = suspects if taken in READ + ASKED or (taken == "constant" and suspects) else []
+    numbers = threshold and (taken == "number" or (taken == "id" and not says_id(name)))
+    keep = suspects if numbers or taken in (*READ, *ASKED, "constant") else []
     if keep and taken == "constant":  # one value, and a code for missing
         taken = "one value or blank"
     if keep != suspects:

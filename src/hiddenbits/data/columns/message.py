@@ -112,20 +112,18 @@ def needs_a_word(
 
     `offers` are the options that the reader of the file has; `levels` says that columns may be nominal or ordinal.
     """
-    lines, groups = [], _groups([one for one in asked if one.suspects], lambda look: tuple(map(key_of, look.suspects)))
-    lines += [_about_missing(group, looks, levels=levels) for group in groups]
-    concerned = list(groups)
+    groups = _groups([one for one in asked if one.suspects], lambda look: tuple(map(key_of, look.suspects)))
+    parts = [(_about_missing(group, looks, levels=levels), group) for group in groups]
     if len(groups) > 1 and not values_hidden():
         codes = {name: _cut(group[0].suspects) for group in groups for name in _patterns(group, looks)}
-        lines.append(f"- If all of these mean that there is no answer: missing={codes!r}.")
-        concerned.append([])
+        parts.append((f"- If all of these mean that there is no answer: missing={codes!r}.", []))
     clear = ("bits", "two values", "number", "id", *(("ordered", "nominal") if levels else ()))
     rest = [look for look in asked if not look.suspects or look.taken not in clear]
     for group in _groups(rest, _in_common):
-        lines.append(f"- {_names(group, looks)}: {_about_values(group, looks, offers=offers)}")
-        concerned.append(group)
+        parts.append((f"- {_names(group, looks)}: {_about_values(group, looks, offers=offers)}", group))
+    lines = [line for line, _ in parts]
     if len(lines) > MOST_LINES:
-        more = [look for group in concerned[MOST_LINES - 1 :] for look in group]
+        more = [look for _, group in parts[MOST_LINES - 1 :] for look in group]
         lines[MOST_LINES - 1 :] = [
             f"- {len(more):,} more: {_names(more, looks)}. `hiddenbits look TABLE --write-recipe recipe.toml` writes "
             "down a choice for every column; change what is not right, and say recipe='recipe.toml'."

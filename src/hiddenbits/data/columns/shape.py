@@ -22,14 +22,9 @@ COUNTS = re.compile(
 MOST_CHECKED = 1 << 22  # rows; a file with more has no row of totals
 
 
-def says_counts(name: str) -> bool:
-    """Whether a column is named like one that says how often each line occurs."""
-    return COUNTS.match(name.strip()) is not None
-
-
 def counts_rows(look: ColumnLook, cells: Sequence[ColumnCells], looks: Sequence[ColumnLook]) -> bool:
     """Whether a column says how often each row occurs: named so, whole numbers, no two rows the same besides."""
-    if not says_counts(look.name) or look.n_blank or look.n_rows < 3:
+    if not COUNTS.match(look.name.strip()) or look.n_blank or look.n_rows < 3:
         return False
     numbers = [value for value, _ in look.values]
     if not all(isinstance(number, int) and number >= 0 for number in numbers) or max(numbers, default=0) < 2:
@@ -62,15 +57,13 @@ def refuse_totals(cells: Sequence[ColumnCells], *, offers: Collection[str]) -> N
     """Refuse a last row of totals or means: a word says so, and the numbers next to it are those of the rows above."""
     if not cells or not 3 <= len(cells[0].rows) <= MOST_CHECKED:
         return
-    for column in cells:
-        value = column.values[int(column.rows[-1])]
-        if says_total(value):
-            word = _plain(value)
-            break
-    else:
+    last = [column.values[int(column.rows[-1])] for column in cells]
+    at = next((j for j, value in enumerate(last) if isinstance(value, str) and _plain(value) in SUMS | MEANS), None)
+    if at is None:
         return
-    numbers = [found for other in cells if other is not column and (found := _numbers(other)) is not None]
-    right = [_agrees(found, mean=word in MEANS) for found in numbers]
+    mean = _plain(last[at]) in MEANS
+    others = [_numbers(column) for j, column in enumerate(cells) if j != at]
+    right = [_agrees(numbers, mean=mean) for numbers in others if numbers is not None]
     if right and all(right):
         do = (
             "Set skip_end=1 to leave it out."
@@ -78,14 +71,9 @@ def refuse_totals(cells: Sequence[ColumnCells], *, offers: Collection[str]) -> N
             else "Leave it out: of a pandas frame, take frame.iloc[:-1]."
         )
         raise TableError(
-            f"The last row seems to be a total: {quoted(value)} in column {column.name!r}, and the sums or means of "
-            f"the rows above. {do}"
+            f"The last row seems to be a total: {quoted(last[at])} in column {cells[at].name!r}, and the sums or means "
+            f"of the rows above. {do}"
         )
-
-
-def says_total(value: object) -> bool:
-    """Whether a cell names a row of totals or means."""
-    return isinstance(value, str) and _plain(value) in SUMS | MEANS
 
 
 def _plain(value: str) -> str:
