@@ -4,11 +4,12 @@ distributed = pytest.importorskip("distributed", reason="the cluster extra is no
 
 
 def pytest_collection_modifyitems(items):
-    """Let distributed close its sockets when Python collects them: that warning is not ours."""
+    """Let distributed close its sockets when Python collects them: that warning is not ours; fits here are short."""
+    ours = ("unclosed:ResourceWarning", ":pytest.PytestUnraisableExceptionWarning", "Sending large graph")
     for item in items:
         if "cluster" in item.path.parts:
-            item.add_marker(pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"))
-            item.add_marker(pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"))
+            for what in (*ours, ":sklearn.exceptions.ConvergenceWarning"):
+                item.add_marker(pytest.mark.filterwarnings(f"ignore:{what}"))
 
 
 @pytest.fixture(scope="session")

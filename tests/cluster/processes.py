@@ -14,9 +14,8 @@ ROOT = Path(__file__).parents[2]
 class Processes:
     """Starts `dask scheduler` and `dask worker`; everything is killed at the end."""
 
-    def __init__(self, folder: Path, **environment: str) -> None:
+    def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.environment = environment
         self.file = folder / "scheduler.json"
         self.workers: list[subprocess.Popen] = []
         self.scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
@@ -30,9 +29,7 @@ class Processes:
         call = [*within, sys.executable, "-m", "dask", what, "--scheduler-file", str(self.file), *options]
         path = os.pathsep.join([str(first), str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
         with (self.folder / f"{what}.log").open("a") as log:
-            return subprocess.Popen(
-                call, stdout=log, stderr=log, env={**os.environ, **self.environment, "PYTHONPATH": path}
-            )
+            return subprocess.Popen(call, stdout=log, stderr=log, env={**os.environ, "PYTHONPATH": path})
 
     def add_worker(
         self, *options: str, memory: str = "2GiB", nanny: bool = False, first: Path = ROOT, within: tuple[str, ...] = ()

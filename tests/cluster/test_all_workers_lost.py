@@ -12,15 +12,11 @@ import pytest
 import hiddenbits
 from hiddenbits import LatentClassAnalysis
 from hiddenbits.datasets import simulate_mixture
-from tests.cluster.processes import Processes, running
+from tests.cluster.processes import running
 from tests.contracts.test_same_bits import same
 
 distributed = pytest.importorskip("distributed", reason="the cluster extra is not installed")
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.timeout(180),
-    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
 # Number of workers, whether they have nannies, when they are killed, where the rows are; four of them twice.
 WAYS = list(product((1, 2), (False, True), ("before", "after"), ("files", "driver")))
@@ -75,28 +71,24 @@ def test_new_workers_come(way, rows, tmp_path):
     n_workers, nanny, when, kind, delay = way
     table = open_rows(kind, rows, tmp_path)
     passed, killed = threading.Event(), []
-    with Processes(tmp_path) as cluster:
-        for _ in range(n_workers):
-            cluster.add_worker(nanny=nanny)
-        with (
-            distributed.Client(scheduler_file=str(cluster.file)) as client,
-            distributed.Client(scheduler_file=str(cluster.file), set_as_default=False) as other,
-        ):
-            client.wait_for_workers(n_workers, timeout=60)
+    with (
+        running(tmp_path, n_workers, nanny=nanny) as (cluster, client),
+        distributed.Client(scheduler_file=str(cluster.file), set_as_default=False) as other,
+    ):
 
-            def disturb():
-                if when == "after":
-                    passed.wait(60)
-                else:
-                    while not other.run_on_scheduler(_parts):  # the first pass begins
-                        pass
-                killed.append(kill_all(other, cluster, n_workers, nanny, delay))
+        def disturb():
+            if when == "after":
+                passed.wait(60)
+            else:
+                while not other.run_on_scheduler(_parts):  # the first pass begins
+                    pass
+            killed.append(kill_all(other, cluster, n_workers, nanny, delay))
 
-            thread = threading.Thread(target=disturb, daemon=True)
-            thread.start()
-            with hiddenbits.run_on(client, tell=lambda _: passed.set(), stall_timeout=60):
-                model = mixture().fit(table)
-            thread.join()
+        thread = threading.Thread(target=disturb, daemon=True)
+        thread.start()
+        with hiddenbits.run_on(client, tell=lambda _: passed.set(), stall_timeout=60):
+            model = mixture().fit(table)
+        thread.join()
     assert killed == [n_workers]
     alone = mixture().fit(table)
     assert same(alone.params_, model.params_)

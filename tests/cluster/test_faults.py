@@ -17,11 +17,7 @@ from tests.contracts.conftest import NotResident
 from tests.contracts.test_same_bits import same
 
 distributed = pytest.importorskip("distributed", reason="the cluster extra is not installed")
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.timeout(300),
-    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 ROWS = 300_000
 

@@ -13,7 +13,7 @@ from tests.data.tables import frame, write_parquet
 
 pytest.importorskip("fsspec")
 pytest.importorskip("aiohttp")
-pytestmark = [pytest.mark.timeout(120), pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")]
+pytestmark = pytest.mark.timeout(120)
 
 OPTIONS = {"headers": {"Authorization": "hush"}}
 

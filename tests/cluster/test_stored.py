@@ -13,8 +13,6 @@ from hiddenbits.datasets import simulate_mixture
 from tests.contracts.conftest import NotResident
 from tests.contracts.test_same_bits import same
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-
 
 @pytest.mark.thin(3)
 @pytest.mark.parametrize("kind", ["dense", "blanks", "csr"])

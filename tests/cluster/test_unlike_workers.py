@@ -13,11 +13,7 @@ from tests.cluster.processes import running
 from tests.contracts.test_same_bits import same
 
 distributed = pytest.importorskip("distributed", reason="the cluster extra is not installed")
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.timeout(120),
-    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
 
 
 def fit_with(folder, table, **otherwise):

@@ -70,18 +70,6 @@ def test_the_best_line_is_no_difference_with_an_error_of_zero(by):
     assert "<td>highest</td>" in found._repr_html_()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(4))
-def test_noise_is_called_noise(seed):
-    """Here with families that are quick to fit; with all, on 40 tables: experiments/which_picture at commit b1584a4."""
-    rng = np.random.default_rng([seed, 70])
-    X = rng.random((300, 10)) < rng.uniform(0.1, 0.9, 10)
-    sizes = {"LatentClassAnalysis": [2, 3], "LogisticPCA": [1], "ClippedPCA": [1, 2], "NoisyOrNetwork": [1]}
-    found = evaluate.compare(X, ["IndependentColumns", *sizes], sizes=sizes, measures=(), seed=seed)
-    assert found.best == "IndependentColumns"
-    assert found.size == ""
-
-
 def small_table(name, request):
     rng = np.random.default_rng(5)
     if name == "classes":

@@ -123,14 +123,6 @@ def test_shades_are_the_longest_change_of_the_probabilities(seed):
     assert any("dark" in text.get_text() for text in ax.texts)
 
 
-def test_shades_of_a_flat_map():
-    X, _, model = clusters()
-    places, shades, _ = shading(plots.map(model, X, borders=True, arrows=True))
-    p = model.inverse_transform(places)
-    expected = longest_change((p * (1.0 - p))[:, :, None] * model.components_.T)
-    np.testing.assert_allclose(shades, expected, rtol=1e-5, atol=1e-6)
-
-
 def test_further_dimensions_are_zero():
     X, model = deep()
     ax = plots.map(model, X, lines=2, borders=True, names=False, dims=(2, 0))
@@ -164,21 +156,12 @@ def test_a_large_table_is_processed_in_pieces(monkeypatch):
     [
         ({"ellipses": True}, r"model\.places\(X\)"),
         ({"arrows": True}, "Use lines= instead"),
-        ({"dims": (0, 2)}, "between 0 and 1"),
-        ({"X": None}, "Nothing to draw"),
-        ({"lines": True, "names": ["a"]}, "1 names were given for 10 columns"),
     ],
 )
 def test_refusals(options, message):
     X, model = ring()
     with pytest.raises(ValueError, match=message):
         plots.map(model, **{"X": X, **options})
-
-
-def test_refuses_maps_of_one_dimension():
-    X, _ = ring()
-    with pytest.raises(ValueError, match="this one has 1"):
-        plots.map(TopographicMap(1, n_points=16, n_features=8, tol=1e-2, random_state=0).fit(X), X)
 
 
 def test_posterior_says_what_to_use_instead():

@@ -7,7 +7,16 @@ import numpy as np
 import pytest
 
 from hiddenbits import open_table
+from tests.reporting.conftest import COLUMNS, survey
 from tests.reporting.reading import Page
+
+
+def named_shares(numbers):
+    """Return the columns that a finding names, with their shares in its rows and in the others."""
+    named = [key.removeprefix("share of ") for key in numbers if key.startswith("share of question")]
+    return [
+        (name, numbers[f"share of {name}"], numbers[f"share of {name}, others"]) for name in named if "," not in name
+    ]
 
 
 def planted(n=240, seed=3):
@@ -25,7 +34,9 @@ def planted(n=240, seed=3):
 
 
 def test_the_profile_of_kinds_is_one_picture(small_report):
-    """Two kinds were planted: a bar for each column and kind, and the same shares in the table."""
+    """Two kinds were planted: a bar for each column and kind, and the same shares in the table and in the finding."""
+    from hiddenbits.reporting.text import percent
+
     page = Page(small_report.html)
     text = page.section("classes")
     assert "If every row is one of 2 kinds" in text
@@ -34,6 +45,12 @@ def test_the_profile_of_kinds_is_one_picture(small_report):
     listed = {line[0]: line[1:] for line in re.findall(r"(question \d) (\S+%) (\S+%) (\S+%)", text)}
     for kind, column, share, mean in shown:
         assert (listed[column][0], listed[column][int(kind)]) == (mean, share)
+    means = np.nanmean(survey()[0], axis=0)
+    assert [listed[column][0] for column in COLUMNS] == [percent(mean) for mean in means]
+    (finding,) = (one for one in small_report.found.found if one.kind == "classes")
+    assert named_shares(finding.numbers)
+    for column, own, other in named_shares(finding.numbers):
+        assert {percent(own), percent(other)} == set(listed[column][1:])
 
 
 def test_suspect_cells_are_listed_with_their_rows():
@@ -111,30 +128,6 @@ def test_copies_are_said_unless_groups_are_given(written):
     assert "other models predicts unseen rows clearly better" in page.section("which")
     with pytest.raises(ValueError, match="3 labels for 120 rows"):
         written("wrong", X, groups=[1, 2, 3])
-
-
-def test_profiles_are_differences_of_weighted_shares_from_those_of_all_rows():
-    from hiddenbits.reporting.findings.kinds import Units
-    from hiddenbits.reporting.profiles import in_order, shares
-
-    rng = np.random.default_rng(1)
-    cells = rng.integers(0, 2, (300, 4)).astype(float)
-    codes = rng.dirichlet(np.full(3, 0.1), 300)
-    cells[:, 2] = codes[:, 1] > 0.5  # this column tells one kind from the others
-    cells[rng.random(cells.shape) < 0.2] = np.nan
-    seen, ones = (~np.isnan(cells)).astype(float), np.nan_to_num(cells)
-    units = Units(300, codes.sum(0), codes.T @ ones, codes.T @ seen, ones.sum(0), seen.sum(0))
-    on, mean, sure = shares(units, [2, 1])
-    for number, k in enumerate((2, 1)):
-        for j in range(4):
-            rows = [i for i in range(300) if not np.isnan(cells[i, j])]
-            expected = sum(codes[i, k] * cells[i, j] for i in rows) / sum(codes[i, k] for i in rows)
-            assert on[number, j] == pytest.approx(expected, rel=1e-12)
-            assert mean[j] == pytest.approx(np.mean(cells[rows, j]), rel=1e-12)
-    assert sure[1, 2]
-    order = in_order(on - mean, np.where(sure, np.abs(on - mean), 0.0))
-    assert sorted(order) == [0, 1, 2, 3]
-    assert next(j for j in order if sure[1, j] and on[1, j] > mean[j]) == 2  # the largest of its kind comes first
 
 
 def test_curves_follow_the_model_and_labels_do_not_overlap():

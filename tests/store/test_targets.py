@@ -150,15 +150,6 @@ def test_leftovers_of_a_killed_process_are_removed(tmp_path):
 
 
 @posix
-def test_a_folder_is_removed_whichever_write_comes_next(tmp_path):
-    run(KILLED, tmp_path / "x.hb", tmp_path / "results")
-    with whole_folder(tmp_path / "results"):
-        pass
-    assert kinds(tmp_path) == [".tmp", "results"]  # the temporary file is for the next file
-    assert not list((tmp_path / "results").iterdir())
-
-
-@posix
 def test_the_living_are_left_alone(tmp_path):
     with whole_file(tmp_path / "x.hb") as slow, whole_folder(tmp_path / "results") as folder:
         with whole_file(folder / "part") as part:
