@@ -1,13 +1,10 @@
 """Measures on tables of real numbers."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 import hiddenbits
 from hiddenbits import CombinationMachine, evaluate, open_table
-from tests.contracts.conftest import NotResident
 
 pytestmark = pytest.mark.core
 
@@ -32,17 +29,6 @@ def test_machines_over_reals():
             losses.append(float(np.subtract(*model.score_samples(np.array([left, with_cell])))))
     assert figure.value == pytest.approx(np.mean(losses), abs=1e-9)
     assert evaluate.mean_log_likelihood(model, rows).value == pytest.approx(model.score(rows), abs=1e-12)
-
-
-def test_the_same_from_parts_and_with_weights():
-    rows, weights = two_heaps(), np.random.default_rng(0).random(80)
-    machine = CombinationMachine(1, visible="reals", max_iter=50, random_state=0)
-    table = open_table(rows, reals=True).with_weights(weights)
-    parts = replace(table, source=NotResident(table.source), part_bytes=400)
-    one, other = (evaluate.hidden_cells(machine, t, seed=1) for t in (table, parts))
-    assert other.value == pytest.approx(one.value, abs=1e-9)
-    plain = evaluate.hidden_cells(machine, table.with_weights(None), seed=1)
-    assert one.value != pytest.approx(plain.value, abs=1e-4)
 
 
 def test_measures_of_bits_are_refused():

@@ -47,9 +47,9 @@ def test_a_machine_of_one_unit_is_two_classes():
     np.testing.assert_allclose(model.score_samples(rows), logsumexp(weights + classes, axis=1), atol=1e-9)
 
 
-@pytest.mark.parametrize("counts", [(20, 90, 60, 30), (60, 40, 10, 90)])
-def test_two_columns_are_always_two_classes(counts):
+def test_two_columns_are_always_two_classes():
     """Each of these reaches the shares of a table of two columns; a noisy OR not where they exclude each other."""
+    counts = (20, 90, 60, 30)
     X = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], counts, axis=0)
     shares = np.array(counts) / len(X)
     highest = (shares * np.log(shares)).sum()
@@ -64,8 +64,7 @@ def test_two_columns_are_always_two_classes(counts):
     line = LogisticPCA(1, ridge=1e-6, max_iter=3000, random_state=0).fit(X).score(X)
     alone = IndependentColumns(prior_strength=0).fit(X).score(X)
     assert highest - line < 0.03 * (highest - alone)  # its bound and its stopping rule cost 2% of what there is to gain
-    if counts[1] * counts[2] > counts[0] * counts[3]:
-        assert NoisyOrNetwork(1, random_state=0).fit(X).score(X) == pytest.approx(alone, abs=1e-3)
+    assert NoisyOrNetwork(1, random_state=0).fit(X).score(X) == pytest.approx(alone, abs=1e-3)
 
 
 def test_a_hidden_tree_of_one_state_is_independent_columns():

@@ -169,12 +169,9 @@ def test_rows_pairs_and_cells_are_described_by_their_values():
     values = Values.of(table.names, table.coding)
     assert values.names == ["milk", "smokes", "sex = male", "urban = 2", "age > 40"]
     assert (values.one, values.ones, values.all_yes) == ("counted as yes", "cells counted as yes", False)
-    assert [values.has(j, 1.0) for j in range(5)] == [
-        ("has", "milk"), ("has", "smokes"), ("has", "sex = male"), ("has", "urban = 2"), ("has", "age > 40")
-    ]  # fmt: skip
-    assert [values.has(j, 0.0) for j in range(5)] == [
-        ("lacks", "milk"), ("lacks", "smokes"), ("has", "sex = female"), ("has", "urban = 1"), ("has", "age <= 40")
-    ]  # fmt: skip
+    assert [values.has(j, 1.0) for j in range(5)] == [("has", name) for name in values.names]
+    lacks = ["lacks milk", "lacks smokes", "has sex = female", "has urban = 1", "has age <= 40"]
+    assert [" ".join(values.has(j, 0.0)) for j in range(5)] == lacks
     assert [values.cell(j, 0.0) for j in range(5)] == ["0", "“no”", "“female”", "1", "<= 40"]
     assert values.both_one(0, 2) == "“milk” is 1 and “sex” is “male”"
     assert values.both_one(0, 0) == "“milk” and “milk” are both 1"
