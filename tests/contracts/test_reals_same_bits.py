@@ -8,10 +8,10 @@ import pytest
 from sklearn.base import clone
 
 import hiddenbits
-from hiddenbits.engine import Checkpoint, Local, Settings
+from hiddenbits.engine import Local, Settings
 from tests.contracts.cases import REALS, reals_table
 from tests.contracts.conftest import NotResident
-from tests.contracts.test_same_bits import InterruptAfter, InterruptedFitError, same
+from tests.contracts.test_same_bits import fit_with_interruptions, same
 
 pytestmark = pytest.mark.core
 
@@ -50,18 +50,7 @@ def test_serial_threads_and_part_sizes(case, missing, seed, short, monkeypatch):
 def test_resumed_equals_uninterrupted(case, passes, tmp_path):
     table = reals_table(0, n=400)
     grid, settings = table.grid(64), Settings(n_init=2, max_iter=8, tol=0.0, online_passes=1)
-    whole = case.loop(case.model, grid, Local(), settings, None, None)
-    checkpoints = Checkpoint(tmp_path / "fit.hb", case.model, settings, table.shape, grid.height)
-    interruptions, resumed = 0, None
-    while resumed is None:
-        try:
-            resumed = case.loop(case.model, grid, Local(), settings, checkpoints, InterruptAfter(passes))
-        except InterruptedFitError:
-            interruptions += 1
-            assert interruptions < 50
-    assert interruptions > 1
-    assert same(whole.params, resumed.params)
-    assert np.array_equal(whole.trace, resumed.trace)
+    fit_with_interruptions(case.loop, case.model, grid, settings, tmp_path / "fit.hb", passes)
 
 
 @pytest.mark.slow

@@ -206,12 +206,3 @@ def test_bad_numbers(value, dtype):
         with pytest.raises(TableError, match=r"^row 5, column 5 \('f'\): ") as caught:
             open_table(one_bad, names="abcdefg")
         assert remedy in str(caught.value)
-
-
-@pytest.mark.parametrize("dtype", [*np.typecodes["AllInteger"]])
-@pytest.mark.parametrize("value", [2, 127, -1])
-def test_bad_integers(dtype, value):
-    values = BITS.astype(dtype)
-    values[22, 10] = np.array(value).astype(dtype)
-    with pytest.raises(TableError, match=f"^row 22, column 10: {values[22, 10]} is not a bit.*{REMEDY}"):
-        open_table(values)

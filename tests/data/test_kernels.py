@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from hiddenbits import open_table
-from hiddenbits.data.kernels import LARGE_CELLS, by_size, kernels_pay
+from hiddenbits.data.kernels import LARGE_CELLS, kernels_pay
 from hiddenbits.engine import Local
 
 pytestmark = pytest.mark.core
@@ -30,16 +30,7 @@ def test_the_size_of_the_table_decides(rows, n_jobs):
         assert kernels_pay()
 
 
-def test_a_block_within_a_block():
-    small = next(iter(open_table(np.eye(8, dtype=np.uint8)).grid(8).load(0).blocks()))
-
-    def outer(block):
-        return kernels_pay(), by_size(lambda inner: kernels_pay())(small), kernels_pay()
-
-    assert by_size(outer)(small) == (False, False, False)
-    assert kernels_pay()
-
-
+@pytest.mark.slow
 def test_a_small_fit_does_not_load_numba():
     code = """
 import sys

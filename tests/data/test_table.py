@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from hiddenbits.data import Arrays, MemorySource, Table, TableError, open_table
+from hiddenbits.data import Arrays, Table, TableError, open_table
 from hiddenbits.data.summary import summarise
 
 pytestmark = pytest.mark.core
@@ -110,17 +110,6 @@ def test_sample_weights_multiply_the_tables_own():
     np.testing.assert_array_equal(heavy.with_sample_weight([2, 0.5]).weights, [2.0, 1.5])
     with pytest.raises(TableError, match=r"The weight of row 1 is -1"):  # as given: their product is valid
         table.with_weights([1, 0]).with_sample_weight([1, -1])
-
-
-def test_memory_source():
-    table, values = opened("holes", 20, 7, 2, 100)
-    source = table.source
-    assert isinstance(source, MemorySource)
-    assert source.resident
-    assert (source.n_rows, source.n_columns) == (20, 7)
-    assert source.row_bytes == 14.0  # a byte a cell, and one for whether it was observed
-    x, observed = source.read(4, 9)
-    np.testing.assert_array_equal(np.where(observed.to_dense() == 1, x.to_dense(), np.nan), values[4:9])
 
 
 def test_summary_adds_up_over_any_grid():

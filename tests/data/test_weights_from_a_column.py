@@ -86,6 +86,7 @@ def test_counts_are_repeated_as_rows() -> None:
         repeat_rows(open_table(np.eye(2), sample_weight=[0.5, 1]))
 
 
+@pytest.mark.slow
 def test_commands_count_the_rows(tmp_path: Path) -> None:
     titanic().drop(columns="Class").to_csv(tmp_path / "t.csv", index=False)
     for command in (["look"], ["fit", "classes", "-n", "1", "-o", str(tmp_path / "m.hb")]):

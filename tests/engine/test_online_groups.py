@@ -1,7 +1,5 @@
 """Online EM's groups of rows: all of the table, short at first, then a share of what was seen, never too many cells."""
 
-import threading
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -52,11 +50,3 @@ def test_every_block_is_walked_once_in_order():
     for executor in (Local(), Local(3)):
         walked = [reduce(lambda block: np.eye(10)[block.number]) for reduce in executor.stream(grid, [1, 3, 4, 9, 10])]
         assert [list(np.flatnonzero(found)) for found in walked] == [[0], [1, 2], [3], [4, 5, 6, 7, 8], [9]]
-
-
-def test_a_task_alone_stays_in_the_thread_that_asks():
-    # Handing it over takes longer than a step of a small machine.
-    executor, here = Local(2), threading.get_ident()
-    assert list(executor.run(lambda _: threading.get_ident(), [0])) == [here]
-    assert here not in executor.run(lambda _: threading.get_ident(), [0, 1])
-    executor.close()

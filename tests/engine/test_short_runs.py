@@ -1,13 +1,11 @@
 """`n_init="auto"`: further starts on small tables, the same bits everywhere, and on large tables what it stands for."""
 
-import logging
-
 import numpy as np
 import pytest
 from sklearn.base import clone
 
 from hiddenbits import CombinationMachine, LatentClassAnalysis, TreeMixture
-from hiddenbits.datasets import load_zoo, simulate_mixture
+from hiddenbits.datasets import load_zoo
 from hiddenbits.engine import Local, Settings, fit_em
 from hiddenbits.families.nodes.classes import Classes
 from hiddenbits.families.tree_mixture.model import Trees
@@ -61,17 +59,6 @@ def test_the_same_bits_on_threads(model):
 def test_resumed_equals_uninterrupted(model, passes, tmp_path):
     settings = Settings(n_init=2, max_iter=15, seed=3, n_short=3, short_passes=4)
     fit_with_interruptions(fit_em, model, small_table(1).grid(64), settings, tmp_path / "fit.hb", passes)
-
-
-def test_short_runs_leave_one_line_in_the_log(caplog):
-    caplog.set_level(logging.DEBUG, "hiddenbits")
-    model = TreeMixture(3, random_state=0).fit(simulate_mixture(100, 6, 3, seed=0).X)
-    lines = [record.getMessage() for record in caplog.records]
-    assert [line for line in lines if "continues with" in line] == [
-        f"Restart {k} of 4 continues with the best of 8 starts." for k in (1, 2, 3, 4)
-    ]
-    assert {line.split(":")[0] for line in lines if ": pass " in line} <= {f"Restart {k}" for k in (1, 2, 3, 4)}
-    assert len(model.restarts_) == 4
 
 
 @pytest.mark.thin(3)

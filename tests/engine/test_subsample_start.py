@@ -29,7 +29,7 @@ from hiddenbits.families.combination_machine.model import Combination
 from hiddenbits.families.logistic_pca.model import Logistic
 from hiddenbits.families.nodes.classes import Classes
 from hiddenbits.families.tree_mixture.model import Trees
-from hiddenbits.model_api import AsOnSubsample, BeginsOnFew, Key
+from hiddenbits.model_api import Key
 from tests.contracts.conftest import table_of
 from tests.contracts.test_fit import structured_rows
 from tests.contracts.test_same_bits import InterruptedFitError, fit_in_ways, same
@@ -221,12 +221,7 @@ def four_causes(seed):
     return (rng.random((4_400, 24)) > 0.9 * np.exp(on @ np.log1p(-strengths))).astype(np.uint8)
 
 
-def test_without_a_word_on_its_prior_a_model_has_none():
-    """A subsample must then show both values of every column: safe, where no start on a subsample would be lost."""
-    assert isinstance(AsOnSubsample(), BeginsOnFew)
-    assert not AsOnSubsample().has_prior
-
-
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("name", [name for name in FAMILIES if name != "NoisyOrNetwork"])
 def test_columns_that_do_not_vary_on_few_rows(name, seed, monkeypatch, grids):

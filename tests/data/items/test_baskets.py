@@ -157,17 +157,6 @@ def test_lines_that_are_refused(tmp_path, text, message, options):
         open_table(path, **options)
 
 
-@core
-def test_gzip_bombs(tmp_path):
-    bomb = tmp_path / "bomb.dat.gz"
-    bomb.write_bytes(gzip.compress(b"\n" * 10_000_000))
-    with pytest.raises(TableError, match="more than max_bytes=1000000 bytes"):
-        open_table(bomb, max_bytes=1_000_000)
-    bomb.write_bytes(bomb.read_bytes()[:-20])
-    with pytest.raises(TableError, match=r"bomb\.dat\.gz: cannot be read \(EOFError"):
-        open_table(bomb)
-
-
 # Lists -----------------------------------------------------------------------------------------------------------
 
 
