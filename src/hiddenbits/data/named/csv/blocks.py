@@ -107,10 +107,27 @@ class TextBlock:
             rest ^= hit
         return None
 
-    def texts(self, column: int) -> list[str]:
-        """Return the cells of a column."""
-        starts = self.starts[:, column]
-        places = zip(starts.tolist(), (starts + self.lengths[:, column]).tolist(), strict=True)
+    def many_codes(self, code_of: Callable[[str], int], column: int) -> AnyArray | None:
+        """Return the code of each cell of a column in which many differ; None where some are long."""
+        words = self._words_of(column)
+        if words is None:
+            return None
+        key = words[0]
+        for more in words[1:]:
+            codes, of_more = (np.unique(one, return_inverse=True)[1] for one in (key, more))
+            key = codes * len(key) + of_more
+        distinct, rows = np.unique(key, return_inverse=True)
+        first = np.empty(len(distinct), np.int64)
+        first[rows[::-1]] = np.arange(len(rows))[::-1]  # the last that is written stays; NumPy's index takes longer
+        order = np.argsort(first)
+        codes = np.empty(len(distinct), np.int32)
+        codes[order] = [code_of(text) for text in self.texts(column, first[order])]
+        return codes[rows]
+
+    def texts(self, column: int, rows: Any = slice(None)) -> list[str]:
+        """Return the cells of a column, or some of them."""
+        starts = self.starts[rows, column]
+        places = zip(starts.tolist(), (starts + self.lengths[rows, column]).tolist(), strict=True)
         if self._whole is not None:
             return self._as_cells(self._whole[start:stop] for start, stop in places)
         return self._as_cells(self.raw[start:stop].decode(self.encoding) for start, stop in places)

@@ -39,13 +39,17 @@ class TextColumns:
     """Columns of any values, gathered some rows at a time.
 
     As long as all columns together have few distinct cells, such as 0 and 1, these have one number in all columns: the
-    cells of a block are then numbered at once, and the numbers of a table of bits are its bits.
+    cells of a block are then numbered at once, and the numbers of a table of bits are its bits. Of some columns alone,
+    those at `places`, each has its own from the beginning.
     """
 
-    def __init__(self, width: int) -> None:
-        self._width, self._together = width, True
+    def __init__(self, width: int, places: Sequence[int] | None = None) -> None:
+        self._width, self._together = width, places is None
+        self._places = range(width) if places is None else places
         self._texts = [_Numbered({"0": 0, "1": 1})]  # those of all columns, or later of each
         self._parts: list[list[AnyArray]] = [[]]
+        if places is not None:
+            self._texts, self._parts = [_Numbered() for _ in places], [[] for _ in places]
 
     def take(self, rows: Rows | TextBlock) -> None:
         """Take some rows."""
@@ -59,10 +63,11 @@ class TextColumns:
                 self._parts[0].append(codes.astype(np.uint8, copy=False))
                 return
             self._separate()
-        for j, (texts, parts) in enumerate(zip(self._texts, self._parts, strict=True)):
+        for j, texts, parts in zip(self._places, self._texts, self._parts, strict=True):
             number_of, codes = texts.__getitem__, None
-            if isinstance(rows, TextBlock) and len(texts) <= FEW:
-                codes = rows.codes(number_of, j)
+            if isinstance(rows, TextBlock):
+                codes = rows.codes(number_of, j) if len(texts) <= FEW else None
+                codes = rows.many_codes(number_of, j) if codes is None else codes
             if codes is None:
                 cells = rows.texts(j) if isinstance(rows, TextBlock) else map(itemgetter(j), rows)
                 codes = np.fromiter(map(number_of, cells), np.int32, len(rows))

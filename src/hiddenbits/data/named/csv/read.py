@@ -16,7 +16,7 @@ from hiddenbits.data.coding.vocabulary import PAIRS, is_blank, key_of, plain_wor
 from hiddenbits.data.columns.open import open_cells, plain_column
 from hiddenbits.data.errors import TableError
 from hiddenbits.data.file_request import FileRequest, naming, reading
-from hiddenbits.data.items.arrow import Asked
+from hiddenbits.data.items.arrow import Asked, open_arrow
 from hiddenbits.data.items.baskets import open_if_baskets
 from hiddenbits.data.items.cells import split_cells
 from hiddenbits.data.locations.places import Place
@@ -38,6 +38,8 @@ from hiddenbits.quoting import quoted, told
 
 ANSWERS = {word for pair in PAIRS for word in pair}  # a line of nothing but these is a row
 CHUNK_CELLS = 1 << 19
+BATCH_ROWS = 1 << 16  # pairs that are numbered at a time
+WHOLE = "^(0|-?[1-9][0-9]{0,17})$"  # as Python writes whole numbers: 007 is a name
 
 
 def open_csv(
@@ -104,9 +106,8 @@ def open_csv(
             raise TableError(
                 "row=, item= and value= read pairs. Remove split= and what was said about columns, which do not apply."
             )
-        from hiddenbits.data.named.csv.long_lines import open_long_lines
-
-        return open_long_lines(request, written, Asked(None, row, item, value, items, max_columns, max_bytes))
+        asked = Asked(None, row, item, value, items, max_columns, max_bytes)
+        return _open_pairs(request, written.open, asked, ends, tell)
     if items is not None:
         raise TableError("items= names the items of pairs. Give row= and item=, too.")
     request = replace(request, offers=("skip_top", "skip_end", "split", "row", "decimal"))
@@ -146,6 +147,27 @@ def open_rows(
         if header is False:
             raise TableError("split= needs a first line with the names of the columns.")
         header = True
+    layout, columns, _ = _gathered(request, rows_of, header, ends, tell)
+    if split is None and (source := columns.plain_rows(request)) is not None:
+        return Table(source, request.names or (layout.names if layout.named else None))
+    with naming(request.files[0]):
+        cells = columns.cells(layout.names)
+        if header is None and layout.named:
+            _refuse_row_as_names(cells)
+        if split is not None:
+            cells = split_cells(cells, split, request.blank, max_columns)
+        return open_cells(cells, request, named=layout.named)
+
+
+def _gathered(
+    request: FileRequest,
+    rows_of: RowsOf,
+    header: bool | None,
+    ends: Ends,
+    tell: Callable[[int, float | None], None] | None,
+    wanted: Sequence[str] | None = None,
+) -> tuple[Layout, TextColumns, list[int]]:
+    """Return the columns of all files, one below the other, all of them or those wanted, and the rows of each file."""
     files, layout, columns = request.files, None, TextColumns(0)
     kept: list[tuple[int, int]] = []  # the rows of each file
     n_rows = 0
@@ -159,7 +181,8 @@ def open_rows(
                 head = [first or [""], *islice(rows, min(SAMPLE, CHUNK_CELLS // (len(first) + 1)))]
                 found = _layout(path, head, request, header, ends)
                 if layout is None:
-                    layout, columns = found, TextColumns(len(found.names))
+                    places = None if wanted is None else [found.names.index(name) for name in wanted]
+                    layout, columns = found, TextColumns(len(found.names), places)
                 if found != layout:
                     raise TableError(
                         f"the columns differ from those of {files[0].name}. All files of a table need the same."
@@ -178,15 +201,54 @@ def open_rows(
         raise TableError(f"{files[-1]}: the file has no rows. A table needs at least one.")
     if n_kept < n_rows:
         columns.keep(kept)
-    if split is None and (source := columns.plain_rows(request)) is not None:
-        return Table(source, request.names or (layout.names if layout.named else None))
-    with naming(files[0]):
-        cells = columns.cells(layout.names)
-        if header is None and layout.named:
-            _refuse_row_as_names(cells)
-        if split is not None:
-            cells = split_cells(cells, split, request.blank, max_columns)
-        return open_cells(cells, request, named=layout.named)
+    return layout, columns, [stop - start for start, stop in kept]
+
+
+def _open_pairs(
+    request: FileRequest,
+    rows_of: RowsOf,
+    asked: Asked,
+    ends: Ends,
+    tell: Callable[[int, float | None], None] | None,
+) -> Table:
+    """Open files with a line for each pair of a row and an item; see `open_parquet` for what the options mean.
+
+    Keys and items are whole numbers where all of them are written as such, without leading zeros; otherwise text.
+    """
+    with reading(request.files[0]), closing(rows_of(request.files[0])) as rows:
+        names = [name.strip() for name in next(rows, [])]
+
+    def batches(wanted: list[str]) -> Iterator[tuple[str, int, Any]]:
+        import pyarrow as pa
+
+        _, columns, heights = _gathered(request, rows_of, True, ends, tell, wanted)
+        with naming(request.files[0]):
+            arrays = [_array(column, numbers=column.name == asked.value) for column in columns.cells(wanted)]
+        table, start = pa.table(arrays, wanted), 0
+        for path, height in zip(request.files, heights, strict=True):
+            first = 0
+            for batch in table.slice(start, height).to_batches(BATCH_ROWS):
+                yield str(path), first, batch
+                first += batch.num_rows
+            start += height
+
+    return open_arrow(request, names, batches, asked)
+
+
+def _array(column: ColumnCells, *, numbers: bool) -> Any:
+    """Return a column as an Arrow array."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    rows = pa.array(column.rows)
+    if numbers:
+        words = [text for text, key in zip(column.values, column.keys, strict=True) if isinstance(key, str)]
+        if words:
+            raise TableError(f"column {column.name!r} holds {quoted(words[0])}. As value= it must hold numbers.")
+        return pa.array(column.keys, "float64").take(rows)
+    values = pa.array(column.values, "large_string")
+    whole = pc.all(pc.match_substring_regex(values, WHOLE)).as_py() is not False
+    return (values.cast("int64") if whole else values).take(rows)
 
 
 def _layout(path: Place, head: Rows, request: FileRequest, header: bool | None, ends: Ends) -> Layout:

@@ -63,13 +63,6 @@ class Written:
     skip_top: int = 0
     _known: dict[Place, tuple[Dialect, bool]] = field(default_factory=dict)
 
-    def look(self, path: Place) -> tuple[Dialect, bool]:
-        """Return how a file is written, and whether its first line is Excel's ``sep=;``."""
-        if path not in self._known:
-            with open_text(path, self.max_bytes) as file:
-                self._find(path, file)
-        return self._known[path]
-
     def open(self, path: Place) -> CsvRows:
         """Return the rows of a file."""
         file = open_text(path, self.max_bytes)
