@@ -1,7 +1,7 @@
 """What it costs to open tables of every format, and to read all their rows once, beside another checkout.
 
     python -m benchmarks.opening FOLDER --full     (FOLDER: the other checkout; some minutes)
-    python -m benchmarks.opening FOLDER --quick    (a tenth of the rows)
+    python -m benchmarks.opening FOLDER --quick    (a fifth of the rows)
 
 Each format is opened in fresh processes, in turn by this checkout and by the other one; processor time of the quickest of
 several openings after one that is not counted, and the median over the processes.
@@ -276,7 +276,7 @@ def main() -> None:
     figures = {}
     for name, (_, n, _) in FORMATS.items():
         if asked.only in name:
-            figures[name] = compared(name, n // 10 if asked.quick else n, asked.other.resolve())
+            figures[name] = compared(name, n // 20 if asked.quick else n // 4, asked.other.resolve())
             print(f"{name:32} {figures[name]}", flush=True)
     if not asked.only and not asked.quick:
         record("opening/formats", figures, seeds=SEED, packages=("pandas", "polars", "pyarrow"))
