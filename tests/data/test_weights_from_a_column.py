@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn.base import clone
-from typer.testing import CliRunner
 
 import hiddenbits
 from hiddenbits import LatentClassAnalysis, TableError, evaluate, load, open_table, repeat_rows, tetrachoric
-from hiddenbits.cli.app import app
 
 pd = pytest.importorskip("pandas")
+CliRunner = pytest.importorskip("typer.testing").CliRunner
+app = pytest.importorskip("hiddenbits.cli.app").app
 pytestmark = pytest.mark.filterwarnings(
     "ignore::hiddenbits.ColumnsCodedWarning", "ignore::sklearn.exceptions.ConvergenceWarning"
 )

@@ -234,7 +234,7 @@ def test_default_families_of_reals_and_bits():
     names = [c.name for c in chosen_families(None, {}, hiddenbits.open_table(X, reals=True), 0)[0]]
     assert names == ["BinarySparseCoding", "PCA", "FactorAnalysis"]
     contenders, left_out = chosen_families(None, {}, hiddenbits.open_table((X > 0).astype(int)), 0)
-    names = "IndependentColumns LatentClassAnalysis LogisticPCA ClippedPCA CombinationMachine NoisyOrNetwork "
+    names = "IndependentColumns LatentClassAnalysis LogisticPCA ClippedPCA CombinationMachine NoisyOrNetwork"
     assert " ".join(c.name for c in contenders).startswith(names)
     assert {"BinarySparseCoding", "PCA", "FactorAnalysis"} <= set(left_out)
     assert next(c.sizes for c in contenders if c.name == "ClippedPCA") == (1, 2, 3, 4)  # below the five columns

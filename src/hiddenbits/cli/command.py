@@ -16,6 +16,7 @@ from hiddenbits.cli import options as given
 from hiddenbits.cli.console import LOOK, printed, sentences, state
 from hiddenbits.cli.execution import engine
 from hiddenbits.cli.progress import Bar, progress
+from hiddenbits.cli.reading import READING, Reading
 from hiddenbits.cli.tables import Asked
 
 
@@ -48,7 +49,7 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
     for name, parameter in inspect.signature(function).parameters.items():
         if hints[name] is Asked:
             parameters.append(_option("path", given.Table))
-            last += [_option(one, _annotation(how), how.default) for one, how in given.READING.items()]
+            last += [_option(one, _annotation(how), how.default) for one, how in READING.items()]
         elif hints[name] is Place:
             last += [_option(one, *how) for one, how in RUNNING.items()]
         else:
@@ -76,12 +77,12 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
 
 def _typed(values: dict[str, Any]) -> dict[str, Any]:
     """Take the options that say how the table is read, and return those that were typed."""
-    read = {name: values.pop(name) for name in given.READING}
+    read = {name: values.pop(name) for name in READING}
     read = {name: tuple(value) if isinstance(value, list) else value for name, value in read.items()}
-    return {name: value for name, value in read.items() if value not in (given.READING[name].default, ())}
+    return {name: value for name, value in read.items() if value not in (READING[name].default, ())}
 
 
-def _annotation(option: given.Reading) -> Any:
+def _annotation(option: Reading) -> Any:
     return Annotated[option.type, typer.Option(*option.flags, help=option.help, rich_help_panel=option.panel)]
 
 

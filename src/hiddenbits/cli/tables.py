@@ -9,8 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hiddenbits.cli.options import READING, codes
 from hiddenbits.cli.progress import progress
+from hiddenbits.cli.reading import READING, codes
 from hiddenbits.cli.words import option_values
 from hiddenbits.commands import Name, call, command, path_shown, secrets_note
 from hiddenbits.quoting import printable

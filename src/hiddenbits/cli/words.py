@@ -7,7 +7,7 @@ import re
 from functools import cache
 from typing import Any
 
-from hiddenbits.cli.options import READER, READING
+from hiddenbits.cli.reading import READER, READING
 from hiddenbits.commands import shell_word
 
 OWN = {name: f"--{name.replace('_', '-')}" for name in (*READING, "checkpoint", "folder", "colour") if name != "reader"}
