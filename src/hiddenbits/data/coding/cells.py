@@ -33,7 +33,7 @@ class Beside(Protocol):
         ...
 
     def listed(self, start: int = 0, stop: int | None = None) -> list[Any]:
-        """Return the cells of some rows, None for a blank."""
+        """Return the cells of some rows, None for a missing value."""
         ...
 
     def examples(self) -> list[Any]:
@@ -43,7 +43,7 @@ class Beside(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class ColumnCells:
-    """A column: its name, distinct values (None for a blank), and the number of the value in each row.
+    """A column: its name, distinct values (None for a missing value), and the number of the value in each row.
 
     `form` is "date" or "other" where the type of the column says that it holds neither numbers nor categories; `number`
     is the type in which its numbers are compared with a threshold: as a float32, 0.1 is not above 0.1.
@@ -70,8 +70,7 @@ class ColumnCells:
     def numbers(self) -> Floats:
         """Return the cells of a column of numbers, NaN for a missing value."""
         numbers = np.array([np.nan if value is None else float(value) for value in self.values])
-        found: Floats = numbers[self.rows]
-        return found
+        return np.asarray(numbers[self.rows], np.float64)
 
     def first_row(self, number: int) -> int:
         """Return the first row that has a value, by the number of the value."""
@@ -82,16 +81,16 @@ class ColumnCells:
         return replace(self, rows=self.rows[start:stop])
 
     def listed(self, start: int = 0, stop: int | None = None) -> list[Any]:
-        """Return the cells of some rows, None for a blank."""
+        """Return the cells of some rows, None for a missing value."""
         return [self.values[k] for k in self.rows[start:stop].tolist()]
 
     def examples(self) -> list[Any]:
         """Return values that show the type of all."""
         return self.values
 
-    def filled(self, given: Sequence[Any], blank: Sequence[bool]) -> list[Any]:
-        """Return the cells, and those given where a value counts as blank."""
-        return [new if blank[k] else self.values[k] for k, new in zip(self.rows.tolist(), given, strict=True)]
+    def filled(self, given: Sequence[Any], missing: Sequence[bool]) -> list[Any]:
+        """Return the cells, and those given where a value counts as missing."""
+        return [new if missing[k] else self.values[k] for k, new in zip(self.rows.tolist(), given, strict=True)]
 
 
 def keys_of(values: Sequence[Any]) -> list[Key | None]:
@@ -102,7 +101,7 @@ def keys_of(values: Sequence[Any]) -> list[Key | None]:
 
 
 def common_type(values: Iterable[Any]) -> type:
-    """Return the type that holds all values, blanks aside: bool, int, float, or else str.
+    """Return the type that holds all values, missing values aside: bool, int, float, or else str.
 
     Text that is written as numbers are is taken for them: a CSV file has nothing else.
     """

@@ -167,13 +167,13 @@ def cells_of_arrow(name: str, array: Any) -> ColumnCells:
     elif len(array.dictionary) > max(len(array), MANY):  # that of a whole row group
         array = array.dictionary_decode().dictionary_encode()
     distinct = array.dictionary
-    found = _of_few(distinct.type, tuple(distinct.to_pylist())) if len(distinct) <= FEW else _of_arrow_values(distinct)
-    values, codes = found.values, array.indices
-    numbers = np.append(found.rows.astype(np.int64), len(values))
+    known = _of_few(distinct.type, tuple(distinct.to_pylist())) if len(distinct) <= FEW else _of_arrow_values(distinct)
+    values, codes = known.values, array.indices
+    numbers = np.append(known.rows.astype(np.int64), len(values))
     if codes.null_count:
         values, codes = [*values, None], codes.fill_null(len(distinct))
     rows = numbers[codes.to_numpy(zero_copy_only=False)]
-    return ColumnCells(name, values, small(rows, len(values)), found.form)
+    return ColumnCells(name, values, small(rows, len(values)), known.form)
 
 
 def numbers_of_arrow(array: Any) -> AnyArray | None:
