@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import inspect
 import struct
 import tokenize
@@ -21,7 +22,7 @@ from hiddenbits.quoting import discreet, printable, told
 # What the libraries below us raise on a damaged file. Not `Exception`: our own mistakes should stay visible.
 DAMAGE = (
     *(OSError, EOFError, ValueError, TypeError, LookupError, ArithmeticError, MemoryError, RuntimeError, SyntaxError),
-    *(UserWarning, struct.error, tokenize.TokenError, zlib.error, zipfile.BadZipFile),
+    *(UserWarning, csv.Error, struct.error, tokenize.TokenError, zlib.error, zipfile.BadZipFile),
 )
 
 

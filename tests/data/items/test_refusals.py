@@ -116,6 +116,7 @@ def test_lines_in_csv_files(tmp_path):
     fails("id,code,v\n1,a,x\n", r"x\.csv: column 'v' holds 'x'.*numbers", value="v")
     fails("id,code,v\n1,a,3\n", r"x\.csv: .*3.* is not a bit", value="v")
     fails("", r"x\.csv: ")
+    fails('"id,code\n1,a\n', r"x\.csv: cannot be read.*damaged")
     fails("id,code\n", r"x\.csv: ")
     fails("id,code\n1,a\n", "Remove split= and what was said about columns", columns=["id"])
     fails("id,code\n1,a\n", "items= names the items of pairs", row=None, item=None, items=["a"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import reduce
@@ -18,7 +18,7 @@ from hiddenbits.data.file_request import FileRequest
 from hiddenbits.data.locations.places import Place, for_library
 from hiddenbits.data.named.csv.ends import Ends
 from hiddenbits.data.named.csv.read import open_rows
-from hiddenbits.data.named.csv.rows import TextRows
+from hiddenbits.data.named.csv.rows import Tell, TextRows
 from hiddenbits.data.table import Table
 from hiddenbits.data.text_files import too_large
 from hiddenbits.quoting import printable, told
@@ -37,7 +37,7 @@ def open_sheets(
     split: str | Mapping[str, str] | None = None,
     max_columns: int = MAX_COLUMNS,
     max_bytes: int = MAX_BYTES,
-    tell: Callable[[int, float | None], None] | None = None,
+    tell: Tell | None = None,
 ) -> Table:
     """Open a sheet of Excel's (``.xlsx``, ``.xlsm``, ``.xlsb``, ``.xls``) or OpenDocument's (``.ods``) files.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -32,7 +32,7 @@ from hiddenbits.data.named.csv.ends import (
     refuse_title,
     say_empty,
 )
-from hiddenbits.data.named.csv.rows import RowsOf, TextRows, Written
+from hiddenbits.data.named.csv.rows import RowsOf, Tell, TextRows, Written
 from hiddenbits.data.table import Table
 from hiddenbits.quoting import quoted, told
 
@@ -60,7 +60,7 @@ def open_csv(
     items: Any = None,
     max_columns: int = MAX_COLUMNS,
     max_bytes: int = MAX_BYTES,
-    tell: Callable[[int, float | None], None] | None = None,
+    tell: Tell | None = None,
 ) -> Table:
     """Open ``.csv`` and ``.tsv`` files (also gzipped), with a header line or without.
 
@@ -138,7 +138,7 @@ def open_rows(
     *,
     header: bool | None,
     ends: Ends,
-    tell: Callable[[int, float | None], None] | None,
+    tell: Tell | None,
     split: str | Mapping[str, str] | None,
     max_columns: int,
 ) -> Table:
@@ -164,7 +164,7 @@ def _gathered(
     rows_of: RowsOf,
     header: bool | None,
     ends: Ends,
-    tell: Callable[[int, float | None], None] | None,
+    tell: Tell | None,
     wanted: Sequence[str] | None = None,
 ) -> tuple[Layout, TextColumns, list[int]]:
     """Return the columns of all files, one below the other, all of them or those wanted, and the rows of each file."""
@@ -204,13 +204,7 @@ def _gathered(
     return layout, columns, [stop - start for start, stop in kept]
 
 
-def _open_pairs(
-    request: FileRequest,
-    rows_of: RowsOf,
-    asked: Asked,
-    ends: Ends,
-    tell: Callable[[int, float | None], None] | None,
-) -> Table:
+def _open_pairs(request: FileRequest, rows_of: RowsOf, asked: Asked, ends: Ends, tell: Tell | None) -> Table:
     """Open files with a line for each pair of a row and an item; see `open_parquet` for what the options mean.
 
     Keys and items are whole numbers where all of them are written as such, without leading zeros; otherwise text.

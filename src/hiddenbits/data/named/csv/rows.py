@@ -52,6 +52,7 @@ class TextRows(Iterator[list[str]]):
 
 
 RowsOf = Callable[[Place], TextRows]
+Tell = Callable[[int, float | None], None]  # of progress: the rows read so far, and the share of the files
 
 
 @dataclass
