@@ -79,7 +79,7 @@ class _Tally:
 
     def __init__(self, name: str, most: float) -> None:
         self.name, self._form, self._most = name, "", most
-        self._counts: Counter[tuple[type, Any]] = Counter()
+        self._counts: dict[tuple[type, Any], int] = {}
         self._missing = self._infinite = 0
         self._cut, self._numbers = False, _Numbers()
 
@@ -98,12 +98,13 @@ class _Tally:
             elif self._cut:
                 self._numbers.add(value, count)
             elif count:
-                self._counts[type(value), value] += count
+                at = (type(value), value)  # a Counter is half as quick for values that are new
+                self._counts[at] = self._counts.get(at, 0) + count
         if not self._cut and len(self._counts) > self._most:
             self._cut = True
             for (_, value), count in self._counts.items():
                 self._numbers.add(value, count)
-            self._counts = Counter(dict(list(self._counts.items())[: int(self._most)]))
+            self._counts = dict(list(self._counts.items())[: int(self._most)])
         if not self._infinite and any(is_infinite(value) for value in values):
             cells = batch.cells(self.name)
             rows = [cells.first_row(k) for k, value in enumerate(cells.values) if is_infinite(value)]
@@ -111,9 +112,9 @@ class _Tally:
 
     def profile(self) -> ColumnProfile:
         """Return the counts."""
-        counts: dict[Any, int] = Counter()
+        counts: dict[Any, int] = {}
         for (_, value), count in self._counts.items():  # True and 1 are one value here
-            counts[value] += count
+            counts[value] = counts.get(value, 0) + count
         if self._cut and not self._form:
             counts = self._numbers.more(counts, int(self._most))
         cut = int(self._most) if self._cut else 0
