@@ -323,3 +323,9 @@ def test_a_type_of_all_columns_leaves_out_those_of_many_values():
         assert open_table(columns, column_types="nominal", missing=[]).column_names == ("vote",)
     by_name = open_table(columns, column_types={"*": "nominal", "age": "ordinal"}, missing=[])
     assert (by_name.column_names, by_name.coding.sizes) == (("vote", "age"), (3, 120))
+
+
+def test_codes_for_missing_stay_missing_where_an_empty_cell_is_0(door):
+    columns = {"a": [1, 0, -99, None, 1, 0] * 4, "b": ["yes", "no", "yes", None, "n.a.", "no"] * 4}
+    table = quietly(door(columns), missing=[-99, "n.a."], blank="zero", code={"b": {"yes": 1}})
+    np.testing.assert_array_equal(table.to_float(), [[1, 1], [0, 0], [nan, 1], [0, 0], [1, nan], [0, 0]] * 4)

@@ -117,8 +117,13 @@ def _table(
     looks: tuple[ColumnLook, ...] = (),
 ) -> Table:
     """Return the table of a coding; `mask` is how the observed-mask is stored."""
-    zero = request.blank == "zero"
-    source: Source = CodedSource(columns, coding, "none" if zero else mask[0], mask[1], zero)
+    read = coding
+    if request.blank == "zero":  # only codes for missing values are missing
+        read = replace(
+            coding, columns=tuple(replace(c, blank=0 if c.blank is None else c.blank) for c in coding.columns)
+        )
+        mask = mask if any(column.missing for column in coding.columns) else ("none", 0.0)
+    source: Source = CodedSource(columns, read, *mask)
     if isinstance(columns, HeldColumns):
         source = MemorySource(*source.read(0, columns.n_rows))
     # numbers are kept where code= cut them; with a threshold for all of them the table is one of bits

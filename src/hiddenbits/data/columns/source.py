@@ -38,15 +38,12 @@ class CodedSource:
         How the observed-mask is stored, for all rows alike, or sums over parts would depend on where parts begin.
     share : float
         Share of the bits that is missing, as far as that is known.
-    missing_is_zero : bool
-        Whether a missing value is a 0.
     """
 
     columns: Columns
     coding: Coding
     mask: Mask
     share: float
-    missing_is_zero: bool
 
     resident: ClassVar[bool] = False
 
@@ -90,7 +87,7 @@ class CodedSource:
         columns, gaps = np.empty(x.shape[::-1], np.uint8), None
         for of, bits in coded:
             columns[bits], gone = of(some)
-            if gone is None or self.missing_is_zero or not gone.any():
+            if gone is None or not gone.any():
                 continue
             if missing is None:
                 raise TableError(
@@ -172,11 +169,12 @@ def _of_numbers(coding: Coding, number: int, values: AnyArray, first_row: int) -
     """Return a column of numbers as bits, checked as an array is; a threshold is compared in the type of the column."""
     column, names = coding.columns[number], tuple(one.name for one in coding.columns)
     masked = np.ma.getmaskarray(values) if np.ma.isMaskedArray(values) else None
-    values = np.ma.getdata(values)
+    values, coded = np.ma.getdata(values), None
     if column.missing:
         coded = np.isin(values, [key for key in map(key_of, column.missing) if isinstance(key, float)])
         masked = coded if masked is None else masked | coded
     mask = None if masked is None else masked[:, None]
-    found, gone = check_cells(values[:, None], mask, column.threshold, names, first_row, number)
+    found, missing = check_cells(values[:, None], mask, column.threshold, names, first_row, number)
     bits = np.asarray(found[:, 0], np.uint8)
-    return lambda some: (bits[some], None if gone is None else gone[some, 0])
+    gone = coded if column.blank == 0 or missing is None else missing[:, 0]  # of a blank that is 0, codes are missing
+    return lambda some: (bits[some], None if gone is None else gone[some])
