@@ -279,7 +279,10 @@ def main() -> None:
             figures[name] = compared(name, n // 20 if asked.quick else n // 4, asked.other.resolve())
             print(f"{name:32} {figures[name]}", flush=True)
     if not asked.only and not asked.quick:
-        record("opening/formats", figures, seeds=SEED, packages=("pandas", "polars", "pyarrow"))
+        git = ["git", "-C", str(asked.other), "rev-parse", "--short", "HEAD"]
+        commit = subprocess.run(git, capture_output=True, text=True, check=True).stdout.strip()
+        sys.argv[1:] = ["FOLDER", "--full"]  # where the other checkout lies is nobody's business
+        record("opening/formats", figures, seeds=SEED, packages=("pandas", "polars", "pyarrow"), other=commit)
 
 
 if __name__ == "__main__":

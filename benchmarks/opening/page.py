@@ -13,8 +13,8 @@ def opening() -> str:
     ]
     head = ["format", "rows", "seconds", "opening", "opening and one reading"]
     return (
-        "Processor time of `open_table`, and of that with one reading of all rows, as ratios to those of another checkout "
-        "in turn with this one; below 1 is faster.\n\n" + table(head, rows) + f"\n\n{how(report)}\n"
+        "Processor time of `open_table`, and of that with one reading of all rows, as ratios to those of commit "
+        f"{report['other']} in turn; below 1 is faster.\n\n" + table(head, rows) + f"\n\n{how(report)}\n"
     )
 
 

@@ -88,6 +88,13 @@ class Cells:
             values = values.view(np.uint8)  # a byte of a bool file may hold anything: have it checked
         return dense_bits(values, blank=self.blank, threshold=self.threshold, names=self.names, first_row=first_row)
 
+    def count_missing(self, values: Any, first_row: int) -> int:
+        """Return how many cells of some rows are missing; stored ones of a sparse array are looked at alone."""
+        if self.storage == "sparse":
+            return int(np.isnan(values.data).sum()) if values.dtype.kind == "f" else 0
+        _, observed = self(values, first_row)
+        return int(np.prod(observed.shape)) - int(observed.row_sums().sum())
+
     def no_rows(self) -> tuple[Bits, Bits]:
         """Return (x, observed) of no rows; refuses options with which no cell could be read."""
         if self.storage == "sparse":
@@ -205,10 +212,10 @@ def open_rows(arrays: Sequence[RowArray], cells: Cells, *, nan: bool | None = No
         return replace(source, mask="missing")
     missing = seen = 0
     for array in may_miss:
-        rows = int(max(1, SAMPLE // max(array.row_items, 1.0)))
-        _, observed = replace(source, arrays=(array,), mask="missing").read(0, rows)
-        seen += observed.shape[0] * observed.shape[1]
-        missing += observed.shape[0] * observed.shape[1] - int(observed.row_sums().sum())
+        rows = min(int(max(1, SAMPLE // max(array.row_items, 1.0))), array.shape[0])
+        seen += rows * cells.n_columns
+        with nullcontext() if array.place is None else reading(array.place):
+            missing += sum(array.mapped(cells.count_missing, 0, rows))
     share = missing / max(seen, 1)
     if dense:
         return replace(source, mask=mask_for(share), share=share)

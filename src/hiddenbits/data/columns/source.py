@@ -19,7 +19,7 @@ from hiddenbits.data.errors import TableError
 from hiddenbits.data.masks import Mask, RowsToFill, mask_bytes, mask_for
 from hiddenbits.quoting import quoted
 
-CHUNK_ROWS = 1 << 13  # rows that are coded at once, column by column, while they are in the processor's cache
+CHUNK_ROWS = 1 << 16  # rows that are coded at once, so that little memory is needed besides the rows
 MOST_UNKNOWN = 8  # values that the fit did not see, which a message names
 TILE = 2048  # rows transposed at a time, so that a tile of 128 columns stays in the cache
 
@@ -128,10 +128,11 @@ def _coded(coding: Coding, batch: Batch) -> list[Coded]:
     """Return how the rows of each column become bits; refuse values that are not of the fit, those of all columns."""
     coded: list[Coded] = []
     unknown: list[tuple[CodedColumn, int, object]] = []
+    names = tuple(one.name for one in coding.columns)
     for number, column in enumerate(coding.columns):
         numbers = batch.numbers(column.name) if column.how in ("bits", "above") else None
         if numbers is not None:
-            coded.append(_of_numbers(coding, number, numbers, batch.first_row))
+            coded.append(_of_numbers(column, number, names, numbers, batch.first_row))
             continue
         cells = batch.cells(column.name)
         codes = np.array([column.code_of(key, cells.number) for key in cells.keys], np.int32)
@@ -140,7 +141,6 @@ def _coded(coding: Coding, batch: Batch) -> list[Coded]:
             if (cells.rows == k).any():
                 row = batch.first_row + cells.first_row(k)
                 if column.how in ("bits", "above"):
-                    names = tuple(one.name for one in coding.columns)
                     raise bad_cell(cells.values[k], row, number, names, column.threshold)
                 unknown.append((column, row, cells.values[k]))
     if unknown:
@@ -165,9 +165,8 @@ def _not_of_the_fit(unknown: Sequence[tuple[CodedColumn, int, object]]) -> Table
     )
 
 
-def _of_numbers(coding: Coding, number: int, values: AnyArray, first_row: int) -> Coded:
+def _of_numbers(column: CodedColumn, number: int, names: tuple[str, ...], values: AnyArray, first_row: int) -> Coded:
     """Return a column of numbers as bits, checked as an array is; a threshold is compared in the type of the column."""
-    column, names = coding.columns[number], tuple(one.name for one in coding.columns)
     masked = np.ma.getmaskarray(values) if np.ma.isMaskedArray(values) else None
     values, coded = np.ma.getdata(values), None
     if column.missing:
