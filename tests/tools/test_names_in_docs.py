@@ -33,5 +33,5 @@ def test_benchmarks_that_pages_tell_readers_to_run_exist():
 
 def test_the_map_of_the_code_stays_short():
     lines = (ROOT / "docs" / "architecture.md").read_text().splitlines()
-    assert len(lines) <= 150
+    assert len(lines) <= 190  # with the three ways in drawn
     assert max(map(len, lines)) <= 120

@@ -7,11 +7,12 @@ import pytest
 
 from hiddenbits import DuplicateItemsWarning
 from hiddenbits.data import TableError, open_table
-from tests.data.items.test_pairs import ASK, PAIRS, lines_of, meaning, write
 from tests.data.tables import as_lists, assert_reads, bits, fuzz
 
 pa = pytest.importorskip("pyarrow", reason="the files extra is not installed")
 pq = pytest.importorskip("pyarrow.parquet")
+from tests.data.items.test_pairs import ASK, PAIRS, lines_of, meaning, write  # noqa: E402  (which needs pyarrow, too)
+
 FIVE = {"who": [1, 1, 2, 2, 3], "what": [5, 6, 5, 6, 5], "saw": [0, 1, 0, 1, 1]}
 
 

@@ -60,10 +60,13 @@ def open_stored(
             names = None if request.names is not None or var is None else _names(find, var, rows.shape[1])
             found.append((rows, names))
             if rows.kind != found[0][0].kind or (names != found[0][1] and rows.shape[1] == found[0][0].shape[1]):
-                raise TableError(
-                    f"the table is stored as {rows.kind}, that of {request.files[0].name} as {found[0][0].kind}, or "
-                    "its columns have other names. Write all files of a table alike."
+                first = found[0][0].kind
+                other = (
+                    "its columns have other names than"
+                    if rows.kind == first
+                    else f"stored as {rows.kind}, not as {first} as"
                 )
+                raise TableError(f"{other} in {request.files[0].name}. Write all files of a table alike.")
     arrays = [rows for rows, _ in found]
     check_widths(request.files, [rows.shape[1] for rows in arrays])
     names = found[0][1] if request.names is None else request.names
