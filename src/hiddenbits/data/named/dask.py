@@ -58,8 +58,6 @@ class DaskChunks:
         waits for it makes room for another (`Client.get` secedes).
     anchor : object
         The collection, which keeps alive what is persisted. It does not travel.
-    name : str
-        Of the tasks.
     """
 
     graph: dict[Any, Any] = field(repr=False)  # which holds cells of frames from memory
@@ -67,7 +65,6 @@ class DaskChunks:
     heights: tuple[int, ...]
     remote: bool
     anchor: Any = field(default=None, repr=False)
-    name: str = field(default_factory=lambda: f"hiddenbits_rows-{uuid4().hex}")
 
     @classmethod
     def of(cls, data: Any, heights: Sequence[int] | None = None) -> DaskChunks:
@@ -111,8 +108,9 @@ class DaskChunks:
         spec: Any = import_module("dask._task_spec")  # as dask's specification of graphs says; `delayed` is slower
         tasks = self._culled(pieces)
         made: list[Any] = []
+        name = f"hiddenbits_rows-{uuid4().hex}"  # of this call: another may ask for other results of the same rows
         for i, low, high, row in pieces:
-            made.append((self.name, i, low, high))
+            made.append((name, i, low, high))
             blocks = spec.List(*(spec.TaskRef(key) for key in self.keys[i]))
             tasks[made[-1]] = spec.Task(made[-1], partial(_or_error, function), blocks, self.heights[i], low, high, row)
         with discreet():
