@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -52,12 +53,13 @@ def open_stored(
     for store in stores:
         with reading(store.place), library(), store.open() as find, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # zarr's, about types of text that are not part of the standard yet
-            where, var = _find(find, array or "", layer)
-            rows = _table(store, find, where)
+            once = cache(find)  # an array or group is looked up several times
+            where, var = _find(once, array or "", layer)
+            rows = _table(store, once, where)
             check_shape(*rows.shape)
             if rows.shape[1] > max_columns:
                 raise TableError(f"the table declares {rows.shape[1]} columns, above max_columns={max_columns}.")
-            names = None if request.names is not None or var is None else _names(find, var, rows.shape[1])
+            names = None if request.names is not None or var is None else _names(once, var, rows.shape[1])
             found.append((rows, names))
             if rows.kind != found[0][0].kind or (names != found[0][1] and rows.shape[1] == found[0][0].shape[1]):
                 first = found[0][0].kind

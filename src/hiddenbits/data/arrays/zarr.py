@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -103,14 +103,14 @@ class ZarrStore:
 
             with reaching(place.shown, place.secrets):
                 files = AsyncFileSystemWrapper(place.fs, asynchronous=True)
-                yield cache(partial(_find, storage.FsspecStore(files, read_only=True, path=place.path)))
+                yield partial(_find, storage.FsspecStore(files, read_only=True, path=place.path))
         elif self.size is None:
-            yield cache(partial(_find, storage.LocalStore(place, read_only=True)))
+            yield partial(_find, storage.LocalStore(place, read_only=True))
         elif place.stat().st_size != self.size:
             raise TableError("the file has changed since the table was opened. Open the table again.")
         else:
             with closing(storage.ZipStore(place, mode="r")) as store:
-                yield cache(partial(_find, store))
+                yield partial(_find, store)
 
 
 def _find(store: Any, name: str) -> Any:
