@@ -7,7 +7,14 @@ import pickle
 import numpy as np
 import pytest
 
-from hiddenbits import DuplicateItemsWarning, FoundDialectWarning, SpilledTableWarning, TableError, open_table
+from hiddenbits import (
+    ColumnsError,
+    DuplicateItemsWarning,
+    FoundDialectWarning,
+    SpilledTableWarning,
+    TableError,
+    open_table,
+)
 from hiddenbits.data import AllOnes, Pattern
 from hiddenbits.data.items import gather
 from tests.data.tables import as_lists, assert_reads, bits, write_baskets, write_parquet
@@ -120,6 +127,15 @@ def test_ragged_csv_files(tmp_path, mark):
 def test_other_ragged_csv_files_stay_what_they_are(tmp_path, text):
     (tmp_path / "x.csv").write_text(text)
     with pytest.raises(TableError):
+        open_table(tmp_path / "x.csv")
+
+
+@core
+def test_a_table_with_commas_in_its_words_is_not_baskets(tmp_path):
+    """What is wrong with a column is asked; the lines, which have different numbers of commas, have two cells each."""
+    rows = ["size,comment", 'small,"nice, warm, and dry"', "large,plain", 'medium,"good, but dear"']
+    (tmp_path / "x.csv").write_text("\n".join(rows + rows[1:] * 6) + "\n")
+    with pytest.raises(ColumnsError, match="comment"):
         open_table(tmp_path / "x.csv")
 
 

@@ -131,7 +131,15 @@ def _look(path: Place, max_bytes: int, encoding: str | None) -> tuple[list[list[
     counts = {mark: sum(mark in line for line in lines) for mark in SEPARATORS}
     best = max(SEPARATORS, key=lambda mark: counts[mark])
     mark = best if counts[best] and counts[best] >= OFTEN * len(lines) else " "
-    return [list(map(str.strip, line.split(None if mark == " " else mark))) for line in lines], mark, code
+    return [_words(line, mark) for line in lines], mark, code
+
+
+def _words(line: str, mark: str, *, strict: bool = False) -> list[str]:
+    """Return the names of a line; within quotes, as CSV files have them, a mark is part of a name."""
+    words = line.split(None if mark == " " else mark)
+    if '"' in line and mark != " ":
+        words = next(csv.reader([line.strip("\r")], delimiter=mark, strict=strict), [])
+    return list(map(str.strip, words))
 
 
 def _named(
@@ -176,10 +184,8 @@ def _baskets(text: bytes, first_line: int, mark: str, encoding: str) -> Iterator
             "encoding, such as encoding='cp1252'."
         ) from error
     for number, line in enumerate(lines, first_line):
-        words = line.split(None if mark == " " else mark)
-        if '"' in line and mark != " ":
-            try:
-                words = next(csv.reader([line.strip("\r")], delimiter=mark, strict=True), [])
-            except csv.Error as error:
-                raise TableError(f"line {number}: {told(error)}. Fix the line, or its quotes.") from error
-        yield filter(None, map(str.strip, words))
+        try:
+            words = _words(line, mark, strict=True)
+        except csv.Error as error:
+            raise TableError(f"line {number}: {told(error)}. Fix the line, or its quotes.") from error
+        yield filter(None, words)

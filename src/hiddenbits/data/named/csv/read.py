@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -111,16 +112,17 @@ def open_csv(
     if items is not None:
         raise TableError("items= names the items of pairs. Give row= and item=, too.")
     request = replace(request, offers=("skip_top", "skip_end", "split", "row", "decimal"))
-    try:
-        return open_rows(
-            request, written.open, header=header, ends=ends, tell=tell, split=split, max_columns=max_columns
-        )
-    except TableError:
-        said = header is not None or request.choices or request.coding or request.threshold is not None
-        baskets = None if said else open_if_baskets(request, max_columns, max_bytes)
-        if baskets is None:
-            raise
-        return baskets
+    as_table = header is not None or request.choices or request.coding or request.threshold is not None
+    return open_rows(
+        request,
+        written.open,
+        header=header,
+        ends=ends,
+        tell=tell,
+        split=split,
+        max_columns=max_columns,
+        otherwise=None if as_table else partial(open_if_baskets, request, max_columns, max_bytes),
+    )
 
 
 @dataclass(frozen=True)
@@ -141,22 +143,35 @@ def open_rows(
     tell: Tell | None,
     split: str | Mapping[str, str] | None,
     max_columns: int,
+    otherwise: Callable[[], Table | None] | None = None,
 ) -> Table:
-    """Open files whose rows `rows_of` returns as lists of text, from whatever format; see `open_csv`."""
+    """Open files whose rows `rows_of` returns as lists of text, from whatever format; see `open_csv`.
+
+    Where the rows do not go together, or have one column, `otherwise` may open the files. What is wrong with one of
+    several columns it cannot mend.
+    """
     if split is not None:
         if header is False:
             raise TableError("split= needs a first line with the names of the columns.")
         header = True
-    layout, columns, _ = _gathered(request, rows_of, header, ends, tell)
-    if split is None and (source := columns.plain_rows(request)) is not None:
-        return Table(source, request.names or (layout.names if layout.named else None))
-    with naming(request.files[0]):
-        cells = columns.cells(layout.names)
-        if header is None and layout.named:
-            _refuse_row_as_names(cells)
-        if split is not None:
-            cells = split_cells(cells, split, request.blank, max_columns)
-        return open_cells(cells, request, named=layout.named)
+    n_columns = 0
+    try:
+        layout, columns, _ = _gathered(request, rows_of, header, ends, tell)
+        n_columns = len(layout.names)
+        if split is None and (source := columns.plain_rows(request)) is not None:
+            return Table(source, request.names or (layout.names if layout.named else None))
+        with naming(request.files[0]):
+            cells = columns.cells(layout.names)
+            if header is None and layout.named:
+                _refuse_row_as_names(cells)
+            if split is not None:
+                cells = split_cells(cells, split, request.blank, max_columns)
+            return open_cells(cells, request, named=layout.named)
+    except TableError:
+        table = otherwise() if otherwise is not None and n_columns < 2 else None
+        if table is None:
+            raise
+        return table
 
 
 def _gathered(
