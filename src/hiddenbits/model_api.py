@@ -15,7 +15,7 @@ alone.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Literal, Protocol, TypeVar, runtime_checkable
 
@@ -498,12 +498,3 @@ class Climbs(Model[P, S], Extrapolates[P], Protocol[P, S]):
 
     def coordinates(self, params: P, phase: Any) -> Coordinates:
         """Return the coordinates in which to climb from here."""
-
-    def candidates(self, params: P, key: Key, passes: Passes) -> list[P]:
-        """Return where the next stage of a model that grows may begin; none when it is complete."""
-
-    def mark(self, params: P, objective: float, weight: float) -> float:
-        """Return the mark of a size, smaller is better."""
-
-    def alternative_starts(self) -> Sequence[Climbs[P, S]]:
-        """Return the same model with other starts, which take less time."""

@@ -13,8 +13,9 @@ import hiddenbits
 from hiddenbits import LatentClassAnalysis, evaluate
 from hiddenbits.data import Table
 from hiddenbits.datasets import simulate_mixture, write_mixture
-from hiddenbits.engine import Local, Settings, fit_em, fit_gradient, fit_persistent
+from hiddenbits.engine import Local, Settings, fit_em, fit_persistent
 from hiddenbits.engine.executors.dask_cluster import Cluster
+from hiddenbits.families.combination_machine.growth import fit_machine
 from hiddenbits.families.combination_machine.model import Combination
 from hiddenbits.families.topographic_map.model_steps import TopographicSteps
 from tests.cluster.processes import Processes
@@ -115,9 +116,9 @@ def test_same_bits_of_a_fit_that_begins_on_few_rows(client, missing):
     """The workers draw the rows, the fit to these is made here, that to all rows on the workers again."""
     table = table_of(structured_rows(np.random.default_rng(0), 3000, 12, missing), "csr")
     model, settings = Combination(2, start_from="noise"), Settings(max_iter=6, start_rows=500)
-    alone = fit_gradient(model, table.grid(256), Local(), settings, None, None)
+    alone = fit_machine(model, table.grid(256), Local(), settings, None, None)
     walked = Table(NotResident(table.source), None, None, 7000)
-    there = fit_gradient(model, walked.grid(256), Cluster(client), settings, None, None)
+    there = fit_machine(model, walked.grid(256), Cluster(client), settings, None, None)
     assert same(alone.params, there.params)
     assert np.array_equal(alone.trace, there.trace)
 

@@ -60,11 +60,10 @@ def test_a_prior_outweighs_small_weights_and_large_ones_outweigh_it(case, scale)
         IndependentColumns(prior_strength=0.0),
         LatentClassAnalysis(2, prior_strength=0.0, n_init=1, random_state=0),
         CombinationMachine(2, ridge=0.0, start=Growth(n_candidates=1), n_init=1, random_state=0),
-        CombinationMachine(2, ridge=0.0, start="noise", method="em", max_iter=10, random_state=0),
         CombinationMachine.paper(2, max_iter=20, random_state=0),
         HiddenTree(2, prior_strength=0.0, move_strength=0.0, random_state=0),
     ],
-    ids=["independent", "mixture", "machine", "machine-em", "machine-paper", "tree"],
+    ids=["independent", "mixture", "machine", "machine-paper", "tree"],
 )
 def test_without_a_prior_the_scale_changes_nothing(estimator, scale):
     """But where fits begin, half a row from the middle; they end within their tolerance."""
@@ -75,7 +74,7 @@ def test_without_a_prior_the_scale_changes_nothing(estimator, scale):
 
 @pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize("start", ["noise", "pursuit"])
-@pytest.mark.parametrize("method", ["exact", "em", "chains"])
+@pytest.mark.parametrize("method", ["exact", "chains"])
 def test_a_machine_with_a_ridge_takes_any_weights(method, start, scale):
     """By every way to fit: with weights of nothing its units do nothing."""
     machine = CombinationMachine(2, method=method, start=start, chains=Chains(n_chains=20), random_state=0)

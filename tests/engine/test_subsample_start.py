@@ -22,9 +22,10 @@ from hiddenbits import (
 )
 from hiddenbits.data.summary import summarise
 from hiddenbits.datasets import simulate_influences
-from hiddenbits.engine import Checkpoint, Local, Position, Restart, Settings, StopReason, fit_em, fit_gradient
+from hiddenbits.engine import Checkpoint, Local, Position, Restart, Settings, StopReason, fit_em
 from hiddenbits.engine.loops import restarts
 from hiddenbits.engine.state import Best
+from hiddenbits.families.combination_machine.growth import fit_machine
 from hiddenbits.families.combination_machine.model import Combination
 from hiddenbits.families.logistic_pca.model import Logistic
 from hiddenbits.families.nodes.classes import Classes
@@ -55,7 +56,7 @@ def walked_grids(monkeypatch):
             model, noted(one), *args, alternative_starts=[noted(alternative) for alternative in alternative_starts]
         )
 
-    monkeypatch.setattr("hiddenbits.engine.loops.gradient.all_restarts", noting_all)
+    monkeypatch.setattr("hiddenbits.families.combination_machine.growth.all_restarts", noting_all)
     monkeypatch.setattr("hiddenbits.engine.loops.em.all_restarts", noting_all)
     return found
 
@@ -78,12 +79,11 @@ def test_it_ends_as_high_and_sooner(start, seed, grids):
     assert rows[-1] == 20_000
     assert len(rows) == (3 if start == "grow" else 2)  # growth has an alternative on few rows
     assert len(grids) == len(rows) + 1
-    assert not len(few.growth_)
 
 
 @pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.parametrize("start_rows", [400, 60])  # from 60 rows it goes on to 480
-@pytest.mark.parametrize(("model", "loop"), [(Combination(2), fit_gradient), (Classes(3), fit_em)])
+@pytest.mark.parametrize(("model", "loop"), [(Combination(2), fit_machine), (Classes(3), fit_em)])
 def test_the_same_bits_on_threads_and_in_parts(model, loop, start_rows, missing, grids):
     rows = structured_rows(np.random.default_rng(0), 2_000, 8, missing)
     settings = Settings(max_iter=6, start_rows=start_rows)
@@ -111,12 +111,12 @@ class Breaking(Checkpoint):
 @pytest.mark.parametrize("after", [1, 4])
 @pytest.mark.parametrize("start_rows", [300, 60])  # from 60 rows it goes on to 480
 @pytest.mark.parametrize(
-    ("model", "loop"), [(Combination(2, n_candidates=2), fit_gradient), (Classes(3), fit_em), (Logistic(1), fit_em)]
+    ("model", "loop"), [(Combination(2, n_candidates=2), fit_machine), (Classes(3), fit_em), (Logistic(1), fit_em)]
 )
 def test_resumed_equals_uninterrupted(model, loop, start_rows, after, tmp_path, monkeypatch, grids):
     """Broken off after every few positions, on few rows and on all, each time resumed from the files alone."""
     monkeypatch.setattr("hiddenbits.engine.loops.gradient.SEGMENT", 4)
-    monkeypatch.setattr("hiddenbits.engine.loops.gradient.TRIAL", 3)
+    monkeypatch.setattr("hiddenbits.families.combination_machine.growth.TRIAL", 3)
     table = table_of(structured_rows(np.random.default_rng(1), 2_000, 8, missing=True))
     grid, settings = table.grid(256), Settings(n_init=2, max_iter=12, tol=0.0, seed=3, start_rows=start_rows)
     whole = loop(model, grid, Local(), settings, None, None)
@@ -128,7 +128,7 @@ def test_resumed_equals_uninterrupted(model, loop, start_rows, after, tmp_path, 
             resumed = loop(model, grid, Local(), settings, checkpoints, None)
         except InterruptedFitError:
             on_subsample |= {path.name for path in tmp_path.iterdir()} - {"fit.hb"}
-    ways = 2 if loop is fit_gradient else 1
+    ways = 2 if loop is fit_machine else 1
     assert on_subsample == {f"fit.hb.few{restart}-{way}" for restart in range(4) for way in range(ways)}
     assert [path.name for path in tmp_path.iterdir()] == ["fit.hb"]  # the others are not needed any more
     assert sum(rows < 2_000 for rows in grids) >= 4 * ways  # broken off there, too
@@ -166,7 +166,7 @@ def test_only_where_it_is_worth_it(grids):
     table = table_of(X)
     for start_rows, begins in ((None, 900), (226, 900), (225, 225)):  # four times as many rows, at least
         grids.clear()
-        fit_gradient(Combination(1), table.grid(256), Local(), Settings(max_iter=3, start_rows=start_rows), None, None)
+        fit_machine(Combination(1), table.grid(256), Local(), Settings(max_iter=3, start_rows=start_rows), None, None)
         assert abs(grids[0] - begins) < 60
     CombinationMachine(1, tol=1.0, n_init=1, random_state=0).fit(X)  # "auto": not for so few
     assert grids[-1] == 900

@@ -111,7 +111,6 @@ CASES = {
     "clipped-unbiased": Case(hb.ClippedPCA(2, biases=False, smooth="all", random_state=0, n_draws=50)),
     "machine": Case(few(hb.CombinationMachine, 2, start=TWO)),
     "machine-blanks": Case(few(hb.CombinationMachine, 2, start=TWO), BLANKED),
-    "machine-em": Case(few(hb.CombinationMachine, 2, start="noise", method="em", max_iter=4)),
     "machine-pursuit": Case(few(hb.CombinationMachine, 2, start="pursuit")),
     "machine-paper": Case(hb.CombinationMachine.paper(2, max_iter=8, random_state=0)),
     "machine-noise": Case(few(hb.CombinationMachine, 3, start="noise", bias=False), csr_array(BITS)),

@@ -16,7 +16,6 @@ RTOL = 1e-9
 EXCEPTIONS = {
     "coding-narrow": 1e-4,  # float32: 1.1e-5 with these kernels
     "topographic-steps": 1e-3,  # features are in float32 while it learns
-    "machine-em": 1e-5,  # 3.3e-7: each M-step is a climb of its own, which ends where rounding lets it
 }
 
 

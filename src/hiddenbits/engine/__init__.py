@@ -14,7 +14,6 @@ from hiddenbits.engine.executors.dask_worker import ClusterError
 from hiddenbits.engine.executors.local import Executor, Local, one_blas_thread
 from hiddenbits.engine.loops.closed_form import fit_closed_form
 from hiddenbits.engine.loops.em import fit_em
-from hiddenbits.engine.loops.gradient import fit_gradient
 from hiddenbits.engine.loops.online_em import first_rows, online_form, online_pass
 from hiddenbits.engine.loops.stochastic import fit_persistent
 from hiddenbits.engine.loops.subsample_start import MIN_RATIO, MOST_CELLS
@@ -55,7 +54,6 @@ __all__ = [
     "first_rows",
     "fit_closed_form",
     "fit_em",
-    "fit_gradient",
     "fit_persistent",
     "map_pieces",
     "no_cell_recorded",

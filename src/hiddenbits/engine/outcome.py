@@ -46,22 +46,6 @@ class Restart:
 
 
 @dataclass(frozen=True, eq=False)
-class Growth:
-    """How far a model has grown that adds one stage after the other.
-
-    Attributes
-    ----------
-    marks : tuple of float
-        The model's mark of the start and of each stage, smaller is better.
-    done : bool
-        There are no further stages.
-    """
-
-    marks: tuple[float, ...] = ()
-    done: bool = False
-
-
-@dataclass(frozen=True, eq=False)
 class Outcome:
     """A finished fit.
 
@@ -77,8 +61,6 @@ class Outcome:
         Which restart was the best.
     restarts : tuple of Restart
         All restarts.
-    marks : tuple of float
-        What the model thought of the start and of each stage of that restart, where it grew by a climb.
     independent : float or None
         Mean log-likelihood of a row under independent columns; None where the table is not of bits.
     """
@@ -88,5 +70,4 @@ class Outcome:
     stages: tuple[int, ...]
     best: int
     restarts: tuple[Restart, ...]
-    marks: tuple[float, ...] = ()
     independent: float | None = None

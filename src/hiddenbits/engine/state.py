@@ -11,7 +11,7 @@ import numpy as np
 from hiddenbits.array_types import Floats
 from hiddenbits.data import Arrays
 from hiddenbits.data.summary import Summary
-from hiddenbits.engine.outcome import Growth, Restart
+from hiddenbits.engine.outcome import Restart
 from hiddenbits.engine.row_memory import RowMemory
 
 
@@ -80,7 +80,6 @@ class Best:
     params: Any = None
     trace: tuple[float, ...] = ()
     stages: tuple[int, ...] = ()
-    marks: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -128,8 +127,6 @@ class Position:
         EM: where the extrapolation stands, and what rows remember from pass to pass.
     memory : Arrays or None
         Random steps: what persists from step to step, such as the states of chains.
-    growth : Growth
-        Climbs: how far the model has grown.
     finished : tuple of Restart
         The restarts that have ended.
     best : Best
@@ -148,7 +145,6 @@ class Position:
     extrapolation: Extrapolation = field(default_factory=Extrapolation)
     row_memory: RowMemory | None = None
     memory: Any = None
-    growth: Growth = field(default_factory=Growth)
     finished: tuple[Restart, ...] = ()
     best: Best = field(default_factory=Best)
 

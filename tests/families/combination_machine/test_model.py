@@ -6,7 +6,8 @@ import pytest
 from hiddenbits import CombinationMachine
 from hiddenbits.data import open_table
 from hiddenbits.data.rows_by_content import choose_rows
-from hiddenbits.engine import Key, Local, Position, Settings, fit_em, fit_gradient
+from hiddenbits.engine import Key, Local, Position, Settings, fit_em
+from hiddenbits.families.combination_machine.growth import fit_machine
 from hiddenbits.families.combination_machine.model import Combination, CombinationParams
 from hiddenbits.maths import missing_rows
 from hiddenbits.maths.state_sums import free_phase
@@ -69,7 +70,7 @@ def test_em_never_falls_and_ends_where_the_gradient_does(seed, missing):
     em = fit_em(model, grid, Local(), Settings(tol=1e-9, max_iter=3000, seed=seed), None, None)
     assert (np.diff(em.trace) >= -1e-10 * abs(em.trace[-1])).all()
     kept = Kept(Position(params=em.params, safe=em.params))
-    climbed = fit_gradient(model, grid, Local(), Settings(tol=1e-10, seed=seed), kept, None)
+    climbed = fit_machine(model, grid, Local(), Settings(tol=1e-10, seed=seed), kept, None)
     assert (np.diff(climbed.trace) >= 0.0).all()
     assert em.trace[-1] <= climbed.trace[-1] + 1e-9 <= em.trace[-1] + 1e-3
 

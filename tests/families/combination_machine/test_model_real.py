@@ -12,8 +12,9 @@ import hiddenbits
 from hiddenbits import CombinationMachine
 from hiddenbits.data import TableError
 from hiddenbits.data.rows_by_content import choose_rows
-from hiddenbits.engine import Key, Local, Settings, fit_em, fit_gradient
+from hiddenbits.engine import Key, Local, Settings, fit_em
 from hiddenbits.families.combination_machine import model_real
+from hiddenbits.families.combination_machine.growth import fit_machine
 from hiddenbits.families.combination_machine.model_real import CombinationReal, Quadratic, RealParams, real_phase
 from hiddenbits.families.combination_machine.projection_pursuit import pursue
 
@@ -168,7 +169,7 @@ def test_em_never_falls_and_the_climb_ends_no_lower(seed):
     grid = hiddenbits.open_table(drawn(seed, 200, missing=0.1)[1], reals=True).grid(200)
     model = CombinationReal(2, ridge=2.0, start_from="noise")
     em = fit_em(model, grid, Local(), Settings(tol=1e-7, max_iter=2000, seed=seed), None, None)
-    climbed = fit_gradient(model, grid, Local(), Settings(tol=1e-9, seed=seed), None, None)
+    climbed = fit_machine(model, grid, Local(), Settings(tol=1e-9, seed=seed), None, None)
     assert (np.diff(em.trace) >= -1e-10 * abs(em.trace[-1])).all()
     assert (np.diff(climbed.trace) >= 0.0).all()
     # From the same start; the quasi-Newton climb may find another maximum, but hardly a worse one here.

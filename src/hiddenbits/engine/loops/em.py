@@ -169,7 +169,7 @@ def _updated(model: Model[P, S], now: Position, seen: Evaluation[P, S]) -> Posit
 
 def _extrapolated(model: Model[P, S], now: Position, then: Position) -> Position:
     """Where it is time for extrapolation: remember the first of three points, or extrapolate from the third."""
-    settled = then.growth.done or (then.stages and model.promises.speculative)  # EM grows on the subsample alone
+    settled = then.stages and (model.promises.speculative or not then.stages[0])  # it went on from a subsample
     plain_passes = POLISH_PASSES if settled else PLAIN_PASSES
     if not model.promises.accelerates or then.passes_in_stage < plain_passes:
         return then

@@ -2,10 +2,7 @@
 
 For models whose statistics give the gradient of the likelihood. The climb goes in segments of some iterations that each
 begin afresh from a Position, so that a fit resumed from a checkpoint is the uninterrupted one. Each segment goes in the
-coordinates that the model names at its beginning. A model that grows offers several candidates for its next stage; each
-climbs a short segment, the best is kept and continues, in the plain coordinates: they are slower, and what is not there
-yet has time to find its place (measured: targets A and B of the literature end a third nearer to the truth). The mark
-of each stage is put on record.
+coordinates that the model names at its beginning, or in given ones.
 """
 
 from __future__ import annotations
@@ -21,64 +18,16 @@ from scipy.optimize import OptimizeResult, minimize
 from hiddenbits.array_types import Floats
 from hiddenbits.data import Block, Grid, Table
 from hiddenbits.engine.block_statistics import block_statistics
-from hiddenbits.engine.executors.local import Executor
 from hiddenbits.engine.executors.progress import without_progress
 from hiddenbits.engine.loops.fit_context import FitContext
-from hiddenbits.engine.loops.restarts import all_restarts, finish, started
-from hiddenbits.engine.outcome import Growth, Outcome, StopReason
-from hiddenbits.engine.state import CheckpointStore, Position, Settings, Watch
+from hiddenbits.engine.outcome import StopReason
+from hiddenbits.engine.state import Position, Settings
 from hiddenbits.model_api import Climbs, Coordinates, Key, P, S, T
 
 SEGMENT = 50  # iterations after which the climb begins afresh
-TRIAL = 25  # iterations that a candidate for the next stage climbs
 MEMORY = 20  # pairs of steps and gradients that the quasi-Newton method keeps
 STATE_ROWS = 64  # rows of a block of hidden states
 STILL = 5  # iterations in a row that must gain next to nothing before it has converged; a segment's first two often do
-
-
-def fit_gradient(
-    model: Climbs[P, S],
-    grid: Grid,
-    executor: Executor,
-    settings: Settings,
-    checkpoints: CheckpointStore | None,
-    watch: Watch | None,
-) -> Outcome:
-    """Fit a model to a table by its gradient; return the best of `n_init` restarts."""
-    alternative_starts = [partial(_restart, alternative) for alternative in model.alternative_starts()]
-    return all_restarts(
-        model,
-        partial(_restart, model),
-        grid,
-        executor,
-        settings,
-        checkpoints,
-        watch,
-        alternative_starts=alternative_starts,
-    )
-
-
-def _restart(model: Climbs[P, S], context: FitContext, position: Position) -> Position:
-    """Go through one restart, or what is left of it."""
-    position = started(model, context, position)
-    climb = Climb(model, context)
-    while not position.growth.done:
-        position = context.keep(climb.next_stage(position))
-    reason = None
-    while reason is None:
-        position, reason = climb.segment(position, SEGMENT, to_callbacks=True)
-        context.keep(position)
-    return context.keep(finish(model, context.settings, position, reason))
-
-
-class Plain:
-    """The vectors of a model as they are."""
-
-    def inwards(self, vector: Floats) -> Floats:
-        """Return the same."""
-        return vector
-
-    outwards = slope = inwards
 
 
 @dataclass
@@ -119,8 +68,16 @@ class Climb(Generic[P, S]):
         """Return how many iterations the last stage may still make."""
         return self.settings.max_iter - position.passes_in_stage
 
+    def to_its_end(self, now: Position) -> tuple[Position, StopReason]:
+        """Climb segment after segment, each of which is kept; return the position, and why the climb stopped."""
+        reason = None
+        while reason is None:
+            now, reason = self.segment(now, SEGMENT, to_callbacks=True)
+            self.context.keep(now)
+        return now, reason
+
     def segment(
-        self, now: Position, n_iter: int, *, to_callbacks: bool = False, plain: bool = False
+        self, now: Position, n_iter: int, view: Coordinates | None = None, *, to_callbacks: bool = False
     ) -> tuple[Position, StopReason | None]:
         """Climb some iterations; return the position, and why to stop if it is time."""
         n_iter = min(n_iter, self.left(now))
@@ -128,9 +85,8 @@ class Climb(Generic[P, S]):
             params, objective, _ = self.look(now.params)
             there = replace(now, params=params, safe=params, objective=objective)
             return there, StopReason.MAX_ITER if self.settings.max_iter else StopReason.SCHEDULE
-        view = (
-            Plain() if plain else self.model.coordinates(*self.model.model_expectations(now.params, self._over_states))
-        )
+        if view is None:
+            view = self.model.coordinates(*self.model.model_expectations(now.params, self._over_states))
         return self._quasi_newton(now, n_iter, view, to_callbacks=to_callbacks)
 
     def _quasi_newton(
@@ -176,20 +132,3 @@ class Climb(Generic[P, S]):
         if still >= STILL:
             return StopReason.CONVERGED
         return StopReason.MAX_ITER if self.left(there) <= 0 else None
-
-    def next_stage(self, now: Position) -> Position:
-        """Return the position after the best candidate for the next stage; where there is none, growth is done."""
-        key = Key(self.settings.seed, now.restart, len(now.stages))
-        growth, stage = now.growth, (*now.stages, len(now.trace))
-        candidates = self.model.candidates(now.params, key, self.context.passes)
-        if not candidates:
-            return replace(now, growth=Growth(growth.marks, done=True))
-        if not growth.marks:
-            params, objective, _ = self.look(now.params)
-            growth = Growth((self.model.mark(params, objective, self.weight),))
-        fresh = replace(now, objective=-np.inf, stages=stage)
-        starts = [replace(fresh, params=params, safe=params) for params in candidates]
-        tried = [self.segment(start, TRIAL, plain=True)[0] for start in starts]
-        best = self.segment(max(tried, key=lambda position: position.objective), SEGMENT, plain=True)[0]
-        mark = self.model.mark(best.params, best.objective, self.weight)
-        return replace(best, growth=Growth((*growth.marks, mark)))

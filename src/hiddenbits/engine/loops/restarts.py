@@ -54,9 +54,7 @@ def all_restarts(
     position = _in_time(position, quick)
     best = position.best
     independent = context.summary.independent(grid.table.layout) if grid.table.only_bits else None
-    return Outcome(
-        best.params, np.array(best.trace), best.stages, best.restart, position.finished, best.marks, independent
-    )
+    return Outcome(best.params, np.array(best.trace), best.stages, best.restart, position.finished, independent)
 
 
 def _quick_fits(ways: Sequence[RestartLoop], context: FitContext) -> list[Position]:
@@ -171,5 +169,5 @@ def finish(model: Model[P, S], settings: Settings, position: Position, reason: S
     best, restart = position.best, position.restart
     if best.restart < 0 or position.objective > finished[best.restart].objective:
         params = _completed(model, position.safe, Key(settings.seed, restart))
-        best = Best(restart, params, position.trace, position.stages, position.growth.marks)
+        best = Best(restart, params, position.trace, position.stages)
     return Position(restart=restart + 1, finished=finished, best=best)

@@ -22,7 +22,7 @@ from hiddenbits.data.row_sampling import RowSampler, SomeRows, rate_for
 from hiddenbits.engine.executors.local import Local
 from hiddenbits.engine.executors.progress import without_progress
 from hiddenbits.engine.loops.fit_context import LOG, FitContext, RestartLoop
-from hiddenbits.engine.outcome import Growth, Restart, StopReason
+from hiddenbits.engine.outcome import Restart, StopReason
 from hiddenbits.engine.state import CheckpointStore, Position
 from hiddenbits.model_api import BeginsOnFew, Climbs, Key, Model, Passes
 
@@ -94,8 +94,7 @@ class SubsampleStart:
     def best_start(self) -> Position:
         """Return the beginning of the last restart, over all rows: where the best of the starts on the subsample ended.
 
-        The others are on record as finished. The marks of the sizes on the way are dropped: they are those of few
-        rows. Where the time of the fit is over, it ends with that best start.
+        The others are on record as finished. Where the time of the fit is over, it ends with that best start.
         """
         n_init = self.context.settings.n_init
         few = self._on_subsample(self.n_rows, n_init=n_init)
@@ -124,14 +123,8 @@ class SubsampleStart:
     def _going_on(self, end: Position) -> Position:
         """Return the beginning of the last restart on more rows: where one to fewer of them ended."""
         params = self.model.on_all_rows(end.best.params)  # type: ignore[attr-defined]
-        later_stage = (0,) if end.best.stages else ()  # a polish is not preceded by a first stage again
-        return Position(
-            restart=self.context.settings.n_init - 1,
-            params=params,
-            safe=params,
-            stages=later_stage,
-            growth=Growth(done=True),
-        )
+        # What goes on is a later stage: a polish is not preceded by a first one again.
+        return Position(restart=self.context.settings.n_init - 1, params=params, safe=params, stages=(0,))
 
     def _best_way(self, few: FitContext, restart: int) -> Position:
         """Return the end of a restart on the subsample: of the ways to begin it, that which came furthest."""

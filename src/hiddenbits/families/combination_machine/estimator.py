@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from hiddenbits.array_types import Floats, Randomness
-from hiddenbits.engine import Outcome, Settings, fit_em, fit_gradient, fit_persistent
+from hiddenbits.engine import Outcome, Settings, fit_persistent
 from hiddenbits.families._base.criteria import CriteriaMixin
 from hiddenbits.families._base.inputs import seed_of
 from hiddenbits.families._base.parameters import COMMON, N_INIT
@@ -19,6 +19,7 @@ from hiddenbits.families._base.predictions import PredictsCauses
 from hiddenbits.families._base.showing import SummaryTable, strongest_each_way
 from hiddenbits.families._base.sizes import START_ROWS, HiddenParts, chosen_rows
 from hiddenbits.families.combination_machine.chain_verbs import RealsVerbs
+from hiddenbits.families.combination_machine.growth import fit_machine
 from hiddenbits.families.combination_machine.model import Combination
 from hiddenbits.families.combination_machine.model_chains import EXACT_UNITS, CombinationChains
 from hiddenbits.families.combination_machine.model_real import CombinationReal
@@ -50,11 +51,10 @@ class CombinationMachine(CriteriaMixin, PredictsCauses, RealsVerbs):
         Add one unit after the other, each the best of some candidates, and fit all of them each time; or begin with
         all units at once, hardly acting yet; or with those that projection pursuit finds one by one, which is quick.
         `Growth` and `Pursuit` say how many candidates there are.
-    method : {"auto", "exact", "em", "chains"}, default="auto"
+    method : {"auto", "exact", "chains"}, default="auto"
         Enumerate all states of the units, which is exact, and follow the gradient by scipy's quasi-Newton method; or
-        go by EM, also exact, whose M-step needs no pass over the table but which needs more passes; or let Markov
-        chains stand for the free machine (persistent contrastive divergence), for hundreds of units. By default exact
-        up to 20 units, and chains beyond.
+        let Markov chains stand for the free machine (persistent contrastive divergence), for hundreds of units. By
+        default exact up to 20 units, and chains beyond.
     chains : Chains, optional
         With chains: their number and temperatures, and the steps that the machine takes.
     online_passes : int, default=0
@@ -88,10 +88,6 @@ class CombinationMachine(CriteriaMixin, PredictsCauses, RealsVerbs):
         Half the log-odds of each bit while no unit is active (of reals: their mean).
     log_partition_, log_partition_error_ : float
         ln Z and its standard error: 0 where it is exact.
-    growth_ : ndarray
-        With ``start="grow"`` the BIC of each size on the way, from 0 units (independent bits) on, each after
-        some iterations; empty where the fit began on few rows, which cannot tell. Held-out cells are another judge
-        of size: `hiddenbits.evaluate.hidden_cells`.
     trace_ : ndarray of shape (n_iter_,)
         Objective after each iteration (log-likelihood plus log prior, in nats over the table). With chains: minus the
         mean square distance between the products of bits and units in the data and in the chains, after each epoch.
@@ -119,7 +115,7 @@ class CombinationMachine(CriteriaMixin, PredictsCauses, RealsVerbs):
     True
     """
 
-    accelerate = True  # where it goes by EM
+    accelerate = True
 
     _prior_settings: ClassVar[tuple[str, ...]] = ("ridge",)
     _hidden_parts: ClassVar[tuple[HiddenParts, ...]] = (HiddenParts("units"),)
@@ -132,7 +128,7 @@ class CombinationMachine(CriteriaMixin, PredictsCauses, RealsVerbs):
         "bias": ["boolean"],
         "visible": [StrOptions({"bits", "reals"})],
         "start": [StrOptions({"grow", "noise", "pursuit"}), Growth, Pursuit],
-        "method": [StrOptions({"auto", "exact", "em", "chains"})],
+        "method": [StrOptions({"auto", "exact", "chains"})],
         "chains": [Chains, None],
         "start_rows": START_ROWS,
     }
@@ -145,7 +141,7 @@ class CombinationMachine(CriteriaMixin, PredictsCauses, RealsVerbs):
         bias: bool = True,
         visible: Literal["bits", "reals"] = "bits",
         start: Literal["grow", "noise", "pursuit"] | Growth | Pursuit = "grow",
-        method: Literal["auto", "exact", "em", "chains"] = "auto",
+        method: Literal["auto", "exact", "chains"] = "auto",
         chains: Chains | None = None,
         online_passes: int = 0,
         start_rows: int | Literal["auto"] | None = "auto",
@@ -210,19 +206,13 @@ class CombinationMachine(CriteriaMixin, PredictsCauses, RealsVerbs):
         first = Pursuit(n_candidates=1, n_steps=4) if start == "pursuit" else start
         return _PaperMachine(n_components, start=first, max_iter=max_iter, random_state=random_state)
 
-    def _settings(self) -> Settings:
-        if self.method == "em" and self.max_iter == 0:
-            raise ValueError('max_iter=0 hands over the start, which method="em" makes on its way. Choose "exact".')
-        return super()._settings()
-
     def _more_starts(self, settings: Settings, _size: float) -> Settings:
         return replace(settings, n_init=3) if self._grows_again else settings
 
     @property
     def _grows_again(self) -> bool:
         """Whether a small table is worth further restarts."""
-        plain = self._begins == "grow" and self.method != "em" and not self._by_chains
-        return self.n_init == "auto" and plain and self.max_iter > 0
+        return self.n_init == "auto" and self._begins == "grow" and not self._by_chains and self.max_iter > 0
 
     def _rows_to_begin_on(self) -> int | None:
         if self._by_chains:
@@ -259,9 +249,7 @@ class CombinationMachine(CriteriaMixin, PredictsCauses, RealsVerbs):
 
     @property
     def _loop(self) -> Callable[..., Outcome]:
-        if self._by_chains:
-            return fit_persistent
-        return fit_em if self.method == "em" else fit_gradient
+        return fit_persistent if self._by_chains else fit_machine
 
     @property
     def _begins(self) -> Literal["grow", "noise", "pursuit"]:
@@ -276,19 +264,9 @@ class CombinationMachine(CriteriaMixin, PredictsCauses, RealsVerbs):
             return self.n_components > EXACT_UNITS and self.visible == "bits"
         return self.method == "chains"
 
-    def _keep(self, outcome: Outcome, weight: float) -> None:
-        super()._keep(outcome, weight)
-        self.growth_ = np.array(outcome.marks)
-
-    def _more_meta(self) -> dict[str, object]:
-        return {"growth": getattr(self, "growth_", np.zeros(0)).tolist()}
-
     def _take_meta(self, more: dict[str, object], n_columns: object, names: object) -> None:
-        marks: Any = more.get("growth")
-        valid = set(more) == {"growth"} and isinstance(marks, list) and all(type(mark) is float for mark in marks)
-        require(valid and bool(np.isfinite(marks).all()), "its record of growth is damaged")
+        super()._take_meta(more, n_columns, names)
         require(self.visible == "bits" or self.threshold is None, "it has a threshold, and columns that are no bits")
-        self.growth_ = np.array(marks)
 
     def _finished(self, params: CombinationParams) -> CombinationParams:
         """Units in order of falling influence: their order means nothing."""

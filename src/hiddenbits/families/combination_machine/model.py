@@ -32,15 +32,14 @@ from hiddenbits.array_types import Bytes, Floats
 from hiddenbits.data import Block
 from hiddenbits.data.kernels import kernels_pay
 from hiddenbits.data.operands import Operand, product_with_totals
-from hiddenbits.data.rows_by_content import choose_rows
 from hiddenbits.data.summary import Summary
 from hiddenbits.families.combination_machine.complete_rows import complete_rows, fast_kernels
 from hiddenbits.families.combination_machine.params import UNKNOWN, Centred, CombinationParams, CombinationStats
 from hiddenbits.families.combination_machine.projection_pursuit import pursue
 from hiddenbits.maths.missing_rows import Blanks, rows_with_blanks
-from hiddenbits.maths.numerics import bic, softplus, softplus_and_sigmoid
+from hiddenbits.maths.numerics import softplus, softplus_and_sigmoid
 from hiddenbits.maths.state_sums import Halves, Phase, check_units, free_phase, states_of
-from hiddenbits.model_api import AsOnSubsample, Footprint, Key, Passes, Promises
+from hiddenbits.model_api import AsOnSubsample, Footprint, Key, OneStage, Passes, Promises
 
 START_NOISE = 0.1  # standard deviation of the first weights
 CANDIDATE = 0.3  # weights of a candidate for a further unit, towards a row of the table
@@ -49,7 +48,7 @@ FURTHEST = 1e3  # extrapolated parameters stay within this
 
 
 @dataclass(frozen=True)
-class Combination(AsOnSubsample):
+class Combination(OneStage, AsOnSubsample):
     """The model; hyperparameters only.
 
     Parameters
@@ -114,37 +113,18 @@ class Combination(AsOnSubsample):
         """Whether a prior keeps parameters finite where a column does not vary."""
         return self.ridge > 0.0
 
-    def grow(self, params: CombinationParams, key: Key) -> CombinationParams | None:
-        """Add all units that are still wanted at once, hardly acting; None when there are enough."""
-        return None if params.n_units >= self.n_components else self._with_noise(params, key)
+    def _with_noise(self, alone: CombinationParams, key: Key) -> CombinationParams:
+        """Return a machine with all units, hardly acting."""
+        return alone.with_units(START_NOISE * key.rng().standard_normal((alone.n_columns, self.n_components)))
 
-    def _with_noise(self, params: CombinationParams, key: Key) -> CombinationParams:
-        weights = START_NOISE * key.rng().standard_normal((params.n_columns, self.n_components - params.n_units))
-        return params.with_units(weights)
-
-    def candidates(self, params: CombinationParams, key: Key, passes: Passes) -> list[CombinationParams]:
-        """Return machines with one more unit, drawn towards a row of the table; none when there are enough units."""
-        if params.n_units >= self.n_components:
-            return []
-        rows = choose_rows(self._n_candidates_of(key.restart), key, passes)
-        return [params.with_units(CANDIDATE * row[:, None]) for row in rows]
-
-    def _n_candidates_of(self, restart: int) -> int:
-        return self.n_candidates if restart == 0 or self.candidates_again is None else self.candidates_again
+    def with_unit_towards(self, params: CombinationParams, row: Floats) -> CombinationParams:
+        """Return a machine with one more unit, drawn towards a row of the table."""
+        return params.with_units(CANDIDATE * row[:, None])
 
     def n_parameters(self, params: CombinationParams) -> int:
         """Return the number of free parameters."""
         d, m = params.n_columns, params.n_units
         return m * (d + 1) + (d if self.visible_bias else 0)
-
-    def mark(self, params: CombinationParams, objective: float, weight: float) -> float:
-        """Return the BIC of a machine with this objective: the prior is no part of it."""
-        log_likelihood = objective + 0.5 * self.ridge * float(np.sum(params.weights**2))
-        return bic(log_likelihood, self.n_parameters(params), weight)
-
-    def alternative_starts(self) -> tuple[Combination, ...]:
-        """Return the machine that begins with all units at once, where this one grows: a cheap second try."""
-        return (replace(self, start_from="noise"),) if self.start_from == "grow" else ()
 
     def prepare(self, params: CombinationParams) -> Blanks:
         """Return the tables of states that rows with blanks need, made when the first such row comes."""

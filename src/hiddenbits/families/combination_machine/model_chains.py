@@ -140,10 +140,6 @@ class CombinationChains(Combination):
         none = np.zeros((1, d))
         return ChainsParams(weights, thresholds, bias, np.zeros(()), np.asarray(UNKNOWN), means.copy(), none)
 
-    def grow(self, params: CombinationParams, key: Key) -> None:
-        """There are no stages."""
-        return
-
     def prepare(self, params: CombinationParams) -> SampledBlanks:  # type: ignore[override]
         """Return what fills in rows with blanks: Gibbs sampling."""
         return SampledBlanks(params.weights, params.thresholds, params.bias, self.seed)

@@ -25,9 +25,8 @@ import numpy as np
 from hiddenbits.array_types import Floats
 from hiddenbits.data import Block, Table
 from hiddenbits.data.operands import Operand
-from hiddenbits.data.rows_by_content import choose_rows
 from hiddenbits.data.summary import Summary
-from hiddenbits.families.combination_machine.model import CANDIDATE, Combination
+from hiddenbits.families.combination_machine.model import Combination
 from hiddenbits.families.combination_machine.params import UNKNOWN, Centred, CombinationParams, CombinationStats
 from hiddenbits.families.combination_machine.projection_pursuit import pursue
 from hiddenbits.maths.missing_rows import Blanks, States, rows_with_blanks
@@ -132,12 +131,9 @@ class CombinationReal(Combination):
         alone = RealParams.about(np.zeros((d, 0)), np.zeros(0), centre, centre)
         return alone if self.start_from == "grow" else self._with_noise(alone, key)  # type: ignore[return-value]
 
-    def candidates(self, params: Any, key: Key, passes: Passes) -> list[CombinationParams]:
-        """Return machines with one more unit, drawn towards a row of the table; none when there are enough units."""
-        if params.n_units >= self.n_components:
-            return []
-        rows = choose_rows(self._n_candidates_of(key.restart), key, passes)
-        return [params.with_units(CANDIDATE * np.nan_to_num(row - params.centre)[:, None]) for row in rows]
+    def with_unit_towards(self, params: Any, row: Floats) -> CombinationParams:
+        """Return a machine with one more unit, drawn towards a row of the table."""
+        return super().with_unit_towards(params, np.nan_to_num(row - params.centre))
 
     def prepare(self, params: CombinationParams) -> RealBlanks:
         """Return the tables of states that rows with blanks need, made when the first such row comes."""

@@ -1,0 +1,84 @@
+"""A fit by the gradient, in which a machine may grow: one unit after the other, until there are as many as declared.
+
+Several candidates for a further unit are each drawn towards a row of the table, and each climbs a short segment; the
+best is kept and climbs another one, with all units. These segments go in the plain coordinates: they are slower, and a
+unit that is not there yet has time to find its place (measured: targets A and B of the literature end a third nearer to
+the truth). Where growth stands between two passes is in the parameters: it goes on while they have too few units.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from hiddenbits.array_types import Floats
+from hiddenbits.data import Grid
+from hiddenbits.data.rows_by_content import choose_rows
+from hiddenbits.engine import Executor, Outcome, Settings
+from hiddenbits.engine.loops.fit_context import FitContext
+from hiddenbits.engine.loops.gradient import Climb
+from hiddenbits.engine.loops.restarts import all_restarts, finish, started
+from hiddenbits.engine.state import CheckpointStore, Position, Watch
+from hiddenbits.families.combination_machine.model import Combination
+from hiddenbits.families.combination_machine.params import CombinationParams, CombinationStats
+from hiddenbits.model_api import Key
+
+TRIAL = 25  # iterations that a candidate for a further unit climbs
+TOGETHER = 50  # iterations that all units climb after each that is added
+
+
+def fit_machine(
+    model: Combination,
+    grid: Grid,
+    executor: Executor,
+    settings: Settings,
+    checkpoints: CheckpointStore | None,
+    watch: Watch | None,
+) -> Outcome:
+    """Fit a machine to a table by its gradient; return the best of `n_init` restarts.
+
+    Where it grows, a climb of all units at once is the alternative: it takes less time.
+    """
+    at_once = replace(model, start_from="noise")
+    if settings.online_passes and model.start_from == "grow":  # they are for all units
+        model = at_once
+    others = [partial(_restart, at_once)] if model.start_from == "grow" else []
+    one = partial(_restart, model)
+    return all_restarts(model, one, grid, executor, settings, checkpoints, watch, alternative_starts=others)
+
+
+def _restart(model: Combination, context: FitContext, position: Position) -> Position:
+    """Go through one restart, or what is left of it."""
+    position = started(model, context, position)
+    climb = Climb(model, context)
+    while position.params.n_units < model.n_components:
+        position = context.keep(_with_a_further_unit(climb, model, position))
+    position, reason = climb.to_its_end(position)
+    return context.keep(finish(model, context.settings, position, reason))
+
+
+class Plain:
+    """The vectors of a machine as they are."""
+
+    def inwards(self, vector: Floats) -> Floats:
+        """Return the same."""
+        return vector
+
+    outwards = slope = inwards
+
+
+def _with_a_further_unit(
+    climb: Climb[CombinationParams, CombinationStats], model: Combination, now: Position
+) -> Position:
+    """Return the position after the best candidate for a further unit."""
+    key = Key(climb.settings.seed, now.restart, now.params.n_units)
+    n_candidates = (model.candidates_again if now.restart else None) or model.n_candidates
+    rows = choose_rows(n_candidates, key, climb.context.passes)
+    fresh, tried = replace(now, objective=-np.inf, stages=(*now.stages, len(now.trace))), []
+    for row in rows:
+        params = model.with_unit_towards(now.params, row)
+        tried.append(climb.segment(replace(fresh, params=params, safe=params), TRIAL, Plain())[0])
+    best = max(tried, key=lambda position: position.objective)
+    return climb.segment(best, TOGETHER, Plain())[0]
