@@ -7,9 +7,9 @@ check themselves. Shapes below: n rows of a block, d columns, K classes, q numbe
 Eight functions are the mathematics of a model: `start`, `prepare`, `expect`, `objective`, `update`, `posterior` (or
 `log_likelihood` alone, where rows have no code), `draw` and `log_joint`. `footprint` says what a block costs. `Model`
 lists what the engine calls, `RowModel` and `CodeModel` what the verbs of estimators call, `Defined` what the tests
-enumerate. `OneStage`, `AsOnSubsample`, `ClassCodes` and `Counted` have the others for models that fit them. The further
-protocols are for models that can do more. Functions beyond these belong to a family and are called by its estimator
-alone.
+enumerate. `OneStage`, `AsOnSubsample`, `Declared`, `Linked` and `ClassCodes` have the others for models that fit them.
+The further protocols are for models that can do more. Functions beyond these belong to a family and are called by its
+estimator alone.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, Literal, Protocol, TypeVar, runtime_checkable
+from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
 from hiddenbits.array_types import Bytes, Floats
 from hiddenbits.data import Arrays, Block, Table
-from hiddenbits.data.declared import Additive, Params, Statistics, Sums
+from hiddenbits.data.declared import Additive, Params, Sums
 from hiddenbits.data.hashing import keyed_rng
 from hiddenbits.data.summary import Summary
 
@@ -282,15 +282,41 @@ class AsOnSubsample:
         return params
 
 
-class Counted:
-    """Statistics are checked as they declare themselves."""
+class Declared(Generic[P]):
+    """Parameters and statistics are checked as they declare themselves.
 
-    def stats_flaw(self, stats: Statistics, params: Params) -> str | None:
+    `letters` names the hyperparameter that a letter of the shapes must equal, and what the letter counts:
+    {"q": ("n_components", "dimensions")}.
+    """
+
+    letters: ClassVar[Mapping[str, tuple[str, str]]] = {}
+
+    def mismatch(self, params: P) -> str | None:
+        """Return how valid parameters disagree with the hyperparameters, or None."""
+        for letter, (name, what) in self.letters.items():
+            size, wanted = params.axis_sizes[letter], getattr(self, name)
+            if size != wanted:
+                return f"it has {size} {what} where {wanted} are declared"
+        return None
+
+    def stats_flaw(self, stats: Sums, params: P) -> str | None:
         """Return what makes statistics invalid for these parameters, or None."""
         return stats.flaw(params.axis_sizes)
 
 
-class ClassCodes(Generic[P]):
+class Linked:
+    """The coordinates of the extrapolation are those of the links that the parameters declare."""
+
+    def to_vector(self, params: Params) -> Floats:
+        """Return the coordinates, in one row."""
+        return params.to_vector()
+
+    def from_vector(self, vector: Floats, params: Kept) -> Kept:
+        """Return parameters at `vector`; what is not extrapolated comes from `params`."""
+        return params.with_vector(vector)
+
+
+class ClassCodes(Declared[P]):
     """Rows belong to one of K classes: all that follows from `posterior` and P(bit = 1) in each class.
 
     The letter K stands for the classes in the shapes of the parameters. `fill` and `leave_one_out` are those of cells
@@ -298,6 +324,7 @@ class ClassCodes(Generic[P]):
     """
 
     n_components: int
+    letters: ClassVar[Mapping[str, tuple[str, str]]] = {"K": ("n_components", "classes")}
 
     @abstractmethod
     def posterior(self, params: P, shared: Any, block: Block) -> Floats:
@@ -345,18 +372,13 @@ class ClassCodes(Generic[P]):
         """Return every class, as 1 among zeros, (K, K)."""
         return np.eye(params.axis_sizes["K"])
 
-    def mismatch(self, params: P) -> str | None:
-        """Return how valid parameters disagree with the hyperparameters, or None."""
-        K = params.axis_sizes["K"]
-        return None if self.n_components == K else f"it has {K} classes where {self.n_components} are declared"
-
 
 # ------------------------------------------------------------------------------------------ what a model may also do
 
 
 @runtime_checkable
 class Extrapolates(Protocol[P]):
-    """A model with an unconstrained parametrisation."""
+    """A model with an unconstrained parametrisation. `Linked` has it."""
 
     def to_vector(self, params: P) -> Floats:
         """Return the coordinates, in one row."""
@@ -424,7 +446,7 @@ class Averages(Protocol[P_in, S]):
     """A model for `partial_fit`: its statistics may be averaged over groups of rows."""
 
     def stats_flaw(self, stats: S, params: P_in) -> str | None:
-        """Return what makes statistics invalid for these parameters, or None. `Counted` has it."""
+        """Return what makes statistics invalid for these parameters, or None. `Declared` has it."""
 
     def pseudo_statistics(self, params: P_in, weight: float) -> S:
         """Return the statistics of rows that are just as the model expects, for online EM to continue from a fit."""

@@ -1,18 +1,22 @@
 """Arrays that declare their shapes and ranges, and check themselves: the bases of parameters and of statistics.
 
-    weights: Annotated[Floats, "K", SHARES]            one number for each of K classes, which add up to 1
+    weights: Annotated[Floats, "K", SHARES, LOGS]      one number for each of K classes, which add up to 1
     observed: Annotated[Floats, "[d] K"]               (d, K), or (1, K) where all columns have the same
+    chance: Annotated[Floats, "k?"]                    (k,), or (0,) where there is none
+    moments: Annotated[Floats, "d q*(q+1)//2"]         a size that follows from the letters of arrays before it
 
-A letter has one size in all arrays of an object; in statistics it is that of the parameters.
+A letter has one size in all arrays of an object, at least 1; in statistics it is that of the parameters. A range says
+what the numbers may be. A link makes an array one that a fit extrapolates, and says in which coordinates. What a
+declaration cannot say is written by hand, after it: `super().flaw() or ...`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from functools import cache, cached_property
 from itertools import pairwise
-from typing import Annotated, Any, ClassVar, Protocol, Self, get_type_hints
+from typing import Annotated, Any, ClassVar, NamedTuple, Protocol, Self, get_type_hints
 
 import numpy as np
 
@@ -112,38 +116,61 @@ class Range:
     words: str
 
 
+@dataclass(frozen=True)
+class Link:
+    """Coordinates without borders: of an array, as a new one, and from anywhere back to an array that is in range."""
+
+    free: Callable[[AnyArray], Floats]
+    back: Callable[[Floats], Floats]
+
+
+class Declaration(NamedTuple):
+    """What is declared of an array: `Annotated[Floats, "d K", PROBABILITIES, LOGITS]`."""
+
+    axes: tuple[str, ...]
+    range: Range | None
+    link: Link | None
+
+
 @cache
-def _declared(kind: Any) -> dict[str, tuple[tuple[str, ...], Range | None]]:
-    """Return the letters of each declared array's shape, and its range: `Annotated[Floats, "d K", PROBABILITIES]`."""
-    hints = get_type_hints(kind, include_extras=True)
-    marks = {name: hint.__metadata__ for name, hint in hints.items() if hasattr(hint, "__metadata__")}
-    return {name: (tuple(mark[0].split()), mark[1] if len(mark) > 1 else None) for name, mark in marks.items()}
+def _declared(kind: Any) -> dict[str, Declaration]:
+    """Return what a class declares of each of its arrays."""
+    declared = {}
+    for name, hint in get_type_hints(kind, include_extras=True).items():
+        if hasattr(hint, "__metadata__"):
+            shape, *others = hint.__metadata__
+            marks = {type(mark): mark for mark in others}
+            declared[name] = Declaration(tuple(shape.split()), marks.get(Range), marks.get(Link))
+    return declared
 
 
 def _shape_flaw(arrays: Arrays, sizes: dict[str, int]) -> str | None:
-    """Return which shapes do not fit each other, or None; the sizes of letters that are new are put into `sizes`.
-
-    A letter in brackets may also be 1, for what is the same all along that axis.
-    """
-    declared = {name: letters for name, (letters, _) in _declared(type(arrays)).items()}  # type: ignore[arg-type]
-    for name, letters in declared.items():
+    """Return which shapes do not fit each other, or None; the sizes of letters that are new are put into `sizes`."""
+    declared = {name: axes for name, (axes, *_) in _declared(type(arrays)).items()}  # type: ignore[arg-type]
+    for name, axes in declared.items():
         shape = getattr(arrays, name).shape
-        fits = len(shape) == len(letters) and all(
-            (n == 1 and letter[0] == "[") or sizes.setdefault(letter.strip("[]"), n) == n
-            for letter, n in zip(letters, shape, strict=True)
-        )
-        if not fits:
-            wanted = (f"{name} ({', '.join(letters)})" for name, letters in declared.items())
+        if len(shape) != len(axes) or not all(_fits(n, axis, sizes) for n, axis in zip(shape, axes, strict=True)):
+            wanted = (f"{name} ({', '.join(axes)})" for name, axes in declared.items())
             return "shapes must be " + ", ".join(wanted)
     return None
 
 
+def _fits(n: int, axis: str, sizes: dict[str, int]) -> bool:
+    """Return whether n is a size that the axis may have."""
+    if (axis[0], n) == ("[", 1) or (axis[-1], n) == ("?", 0):
+        return True
+    letter = axis.strip("[]?")
+    if letter.isidentifier():
+        return n > 0 and sizes.setdefault(letter, n) == n
+    return bool(n == eval(letter, {}, sizes))  # noqa: S307 (a line of a class, not of a file)
+
+
 @dataclass(frozen=True, eq=False)
 class Params(Arrays):
-    """Base of parameters: a frozen dataclass of arrays, each with its declared shape and range."""
+    """Base of parameters: a frozen dataclass of arrays, each with its declared shape, range and link."""
 
-    @property
-    def axis_sizes(self) -> dict[str, int]:
+    @cached_property
+    def axis_sizes(self) -> Mapping[str, int]:
         """What the letters of the declared shapes stand for."""
         sizes: dict[str, int] = {}
         _shape_flaw(self, sizes)
@@ -158,28 +185,43 @@ class Params(Arrays):
         """Return what makes these arrays invalid, or None."""
         if flaw := _shape_flaw(self, {}):
             return flaw
-        for name, (_, allowed) in _declared(type(self)).items():  # type: ignore[arg-type]
+        for name, (_, allowed, _) in _declared(type(self)).items():  # type: ignore[arg-type]
             if allowed is not None and not allowed.holds(getattr(self, name)):
                 return f"{name} {allowed.words}"
         return None
 
+    @property
+    def moving(self) -> Mapping[str, Any]:
+        """Of arrays in which not all numbers have a coordinate: an index of those that have one."""
+        return {}
+
+    def to_vector(self) -> Floats:
+        """Return the coordinates of all arrays with a link, in one row."""
+        return np.concatenate([z[part].ravel() for _, _, z, part in self._coordinates()])
+
+    def with_vector(self, vector: Floats) -> Self:
+        """Return the parameters at other coordinates; what has none stays as it is."""
+        arrays: dict[str, Floats] = {}
+        for name, link, z, part in self._coordinates():
+            z[part], vector = vector[: z[part].size].reshape(z[part].shape), vector[z[part].size :]
+            arrays[name] = link.back(z)
+        return replace(self, **arrays)
+
+    def _coordinates(self) -> Iterator[tuple[str, Link, Floats, Any]]:
+        """Yield the name, the link and the coordinates of each array that has a link, and which of them move."""
+        for name, (_, _, link) in _declared(type(self)).items():  # type: ignore[arg-type]
+            if link is not None:
+                yield name, link, link.free(getattr(self, name)), self.moving.get(name, ...)
+
 
 class Sums(Arrays):
-    """What all statistics are: arrays that add up over rows, with the weight of those rows, a number."""
-
-    weight: Floats
-
-
-@dataclass(frozen=True, eq=False)
-class Statistics(Sums):
-    """Base of statistics that count: `bound` is the log-likelihood of the rows, `weight` how many they are.
+    """What all statistics are: arrays that add up over rows, with the weight of those rows, a number.
 
     `nested` names counts each of which is a part of the next, and the last of them a part of the weight; `classes`, if
     it is the last, has one number for each class and adds up to the weight.
     """
 
-    bound: Annotated[Floats, ""]
-    weight: Annotated[Floats, ""]
+    weight: Floats
 
     nested: ClassVar[tuple[str, ...]] = ()
 
@@ -194,4 +236,21 @@ class Statistics(Sums):
         not_counts = any((whole - part < -slack).any() for part, whole in pairwise(counts))
         if not_counts or ("classes" in self.nested and abs(counts[-2].sum() - self.weight) > slack):
             return "the statistics are not counts"
-        return "the log-likelihood of bits is above 0" if self.bound > slack else None
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class Statistics(Sums):
+    """Base of statistics with a log-likelihood of the rows, `bound`; that of bits (`of_bits`) is not above 0."""
+
+    bound: Annotated[Floats, ""]
+    weight: Annotated[Floats, ""]
+
+    of_bits: ClassVar[bool] = True
+
+    def flaw(self, sizes: Mapping[str, int]) -> str | None:
+        """Return what makes the statistics invalid where letters stand for these sizes, or None."""
+        if flaw := super().flaw(sizes):
+            return flaw
+        too_high = self.of_bits and self.bound > SLACK * float(self.weight)
+        return "the log-likelihood of bits is above 0" if too_high else None

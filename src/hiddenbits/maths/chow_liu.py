@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hiddenbits.array_types import Floats, Rows
+from hiddenbits.array_types import AnyArray, Floats, Rows
+from hiddenbits.data.declared import Range
 from hiddenbits.data.kernels import compiled_twin
 from hiddenbits.maths.numerics import CHUNK_NUMBERS
 
@@ -119,5 +120,13 @@ def top_down(parents: Parents) -> Rows:
     order = np.argsort(depth, kind="stable")
     return order[depth[order] >= 0]
 
+
+def _are_forests(parents: AnyArray) -> bool:
+    columns = np.all((parents >= -1) & (parents < len(parents)) & (parents == np.floor(parents)))
+    forests = parents.reshape(len(parents), -1).T
+    return bool(columns) and all(len(top_down(forest.astype(np.int32))) == len(parents) for forest in forests)
+
+
+FORESTS = Range(_are_forests, "must be columns, or -1, and make trees: without a circle")  # along the first axis
 
 fast_kernels = compiled_twin("hiddenbits.maths.trees_numba")

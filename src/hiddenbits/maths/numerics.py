@@ -1,11 +1,13 @@
-"""Small numerical helpers that several models share."""
+"""Small numerical helpers that several models share, and the ranges and links that parameters declare."""
 
 from __future__ import annotations
+
+from functools import partial
 
 import numpy as np
 
 from hiddenbits.array_types import AnyArray, Floats
-from hiddenbits.data.declared import Range
+from hiddenbits.data.declared import Link, Range
 from hiddenbits.data.operands import scratch
 
 # A probability is kept this far from 0 and 1: far below anything a table can tell, far above rounding.
@@ -21,13 +23,25 @@ def are_probabilities(p: AnyArray, least: float = TINY / 10.0, most: float = 1.0
     return bool(np.all((p >= least) & (p <= most)))
 
 
-def are_shares(p: AnyArray, *, axis: int = 0) -> bool:
-    """Whether numbers are probabilities of which each has a part, and that add up to 1."""
-    return are_probabilities(p, most=1.0) and bool(np.all(np.abs(p.sum(axis=axis) - 1.0) <= 1e-9))
+def are_shares(p: AnyArray) -> bool:
+    """Whether numbers are probabilities of which each has a part, and that add up to 1 along the last axis."""
+    return are_probabilities(p, most=1.0) and bool(np.all(np.abs(p.sum(axis=-1) - 1.0) <= 1e-9))
+
+
+def are_counts(numbers: AnyArray) -> bool:
+    """Whether numbers are whole, not negative, and exact as floats."""
+    return bool(np.all((numbers >= 0.0) & (numbers <= 2.0**53) & (numbers == np.floor(numbers))))
+
+
+def within(furthest: float) -> Range:
+    """Return the range of numbers that are not further from 0."""
+    return Range(lambda a: bool(np.all(np.abs(a) <= furthest)), f"must lie within {furthest:g} of 0")
 
 
 PROBABILITIES = Range(are_probabilities, "must lie between 0 and 1")
 SHARES = Range(are_shares, "must be positive and add up to 1")
+COUNTS = Range(are_counts, "must be counts")
+FLAGS = Range(lambda a: bool(np.isin(a, (0.0, 1.0)).all()), "must be 0 or 1")
 
 
 def clip_probability(p: AnyArray) -> Floats:
@@ -60,10 +74,10 @@ def class_shares(counts: Floats, weight: float) -> Floats:
 
 
 def shares_at(logs: Floats) -> Floats:
-    """Return the shares with these logs, which need not add up; none below TINY."""
-    shares = np.exp(logs - logs.max())
-    shares = np.maximum(shares / shares.sum(), TINY)
-    return np.asarray(shares / shares.sum())
+    """Return the shares with these logs, which need not add up, along the last axis; none below TINY."""
+    shares = np.exp(logs - logs.max(axis=-1, keepdims=True))
+    shares = np.maximum(shares / shares.sum(axis=-1, keepdims=True), TINY)
+    return np.asarray(shares / shares.sum(axis=-1, keepdims=True))
 
 
 def sigmoid(logits: Floats) -> Floats:
@@ -72,6 +86,21 @@ def sigmoid(logits: Floats) -> Floats:
     np.exp(p, out=p)
     p += 1.0
     return np.reciprocal(p, out=p)
+
+
+def probabilities_at(logits: Floats) -> Floats:
+    """Return the probabilities with these logits, which may be any numbers."""
+    return clip_probability(sigmoid(np.clip(logits, -LARGEST_LOGIT, LARGEST_LOGIT)))
+
+
+def reals(furthest: float) -> Link:
+    """Return the link of numbers that are their own coordinates, and are kept within `furthest` of 0."""
+    return Link(np.array, partial(np.clip, a_min=-furthest, a_max=furthest))
+
+
+LOGITS = Link(lambda p: np.log(p) - log_one_minus(p), probabilities_at)
+LOGS = Link(np.log, shares_at)  # of shares
+LOG_RATIOS = Link(lambda p: np.log(p[1:] / p[0]), lambda z: shares_at(np.append(0.0, z)))  # to the first share
 
 
 def softplus(a: Floats) -> Floats:

@@ -224,7 +224,7 @@ def test_messages_of_long_rows_do_not_vanish():
         ({"parent_columns": np.array([[-1.0], [-1.0], [0.0]])}, "one probability"),
         ({"weights": np.array([0.9])}, "add up"),
         ({"if_one": np.ones((3, 1))}, "between 0 and 1"),
-        ({"prior_both": np.zeros(2)}, "each pair"),
+        ({"prior_both": np.zeros(2)}, "shapes"),
         ({"clock": np.full(7, 0.5)}, "counts"),
         ({"clock": Clock(first_class=1).to_array()}, "not there"),
         ({"if_zero": np.full((2, 1), 0.5)}, "shape"),

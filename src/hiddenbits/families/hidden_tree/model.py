@@ -29,7 +29,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import xlogy
@@ -43,9 +43,9 @@ from hiddenbits.families.hidden_tree.params import HiddenTreeParams, HiddenTreeS
 from hiddenbits.families.nodes.classes import Classes
 from hiddenbits.families.nodes.posterior import expected_counts as class_counts
 from hiddenbits.maths.chow_liu import heaviest_forest, n_pairs, pair_number
-from hiddenbits.maths.numerics import LARGEST_LOGIT, TINY, clip_probability, log_one_minus, share_or, sigmoid
+from hiddenbits.maths.numerics import TINY, clip_probability, log_one_minus, share_or
 from hiddenbits.maths.pair_counts import Cells, PairCounts, count_pairs
-from hiddenbits.model_api import AsOnSubsample, Footprint, Key, OneStage, Passes, Promises
+from hiddenbits.model_api import AsOnSubsample, Declared, Footprint, Key, Linked, OneStage, Passes, Promises
 
 MOVING = 0.1  # share of rows that leave their class from one column to the next, at the start
 EQUAL = 2.0**-36  # gains of links closer than this (share of the weight) are equal: rounding must not choose trees
@@ -53,7 +53,7 @@ STRIP = 64  # columns whose pairs with all others are looked at together
 
 
 @dataclass(frozen=True)
-class StateTree(AsOnSubsample, OneStage):
+class StateTree(AsOnSubsample, OneStage, Declared[HiddenTreeParams], Linked):
     """The model; hyperparameters only.
 
     Parameters
@@ -74,6 +74,7 @@ class StateTree(AsOnSubsample, OneStage):
     first_passes: int = 20
 
     promises = Promises(start_sees_all=True)
+    letters: ClassVar = {"K": ("n_components", "states")}
     params_type = HiddenTreeParams
     stats_type = HiddenTreeStats
     carry_type = None
@@ -131,26 +132,6 @@ class StateTree(AsOnSubsample, OneStage):
         counts[params.parents < 0] = counts[params.parents < 0][:, :1]
         moves = share_or(counts, counts.sum(axis=2, keepdims=True), params.moves, weight)
         return HiddenTreeParams(params.parents, _lawful_moves(moves), clip_probability(theta), params.prior_mean)
-
-    def to_vector(self, params: HiddenTreeParams) -> Floats:
-        """Return ln A (of a root one row) and logit(theta): coordinates without borders, for extrapolation."""
-        theta, child = params.probabilities, params.parents >= 0
-        logits = np.log(theta) - log_one_minus(theta)
-        moves = [params.moves[child].ravel(), params.moves[~child][:, 0].ravel()]
-        return np.concatenate([np.log(np.concatenate(moves)), logits.ravel()])
-
-    def from_vector(self, vector: Floats, params: HiddenTreeParams) -> HiddenTreeParams:
-        """Return parameters at `vector`; what is not extrapolated comes from `params`."""
-        child, K = params.parents >= 0, params.n_states
-        n_child, n_moves = int(child.sum()) * K * K, int(child.sum()) * K * K + int((~child).sum()) * K
-        logs = np.empty(params.moves.shape)
-        logs[child] = vector[:n_child].reshape(-1, K, K)
-        logs[~child] = vector[n_child:n_moves].reshape(-1, 1, K)
-        moves = np.exp(logs - logs.max(axis=2, keepdims=True))
-        moves = _lawful_moves(moves / moves.sum(axis=2, keepdims=True))
-        logits = np.clip(vector[n_moves:], -LARGEST_LOGIT, LARGEST_LOGIT)
-        theta = clip_probability(sigmoid(logits)).reshape(params.probabilities.shape)
-        return HiddenTreeParams(params.parents, moves, theta, params.prior_mean)
 
     # Row functions: what the estimators' verbs rest on.
 
@@ -213,25 +194,6 @@ class StateTree(AsOnSubsample, OneStage):
             total += np.log(params.moves[j, states[above] if above >= 0 else 0, k])
             total += np.log(theta) if x[j] == 1 else np.log1p(-theta)
         return float(total)
-
-    def mismatch(self, params: HiddenTreeParams) -> str | None:
-        """Return how valid parameters disagree with the hyperparameters, or None."""
-        K = params.n_states
-        return None if self.n_components == K else f"it has {K} states where {self.n_components} are declared"
-
-    def stats_flaw(self, stats: HiddenTreeStats, params: HiddenTreeParams) -> str | None:
-        """Return what makes statistics invalid for these parameters, or None."""
-        shape = params.probabilities.shape
-        if stats.ones.shape != shape or stats.observed.shape != shape or stats.moves.shape != params.moves.shape:
-            return "the statistics have the wrong shapes"
-        if stats.bound.shape != () or stats.weight.shape != () or stats.weight <= 0:
-            return "the statistics have no weight"
-        slack = 1e-6 * float(stats.weight)
-        counts = [stats.moves, stats.ones, stats.observed - stats.ones, stats.moves.sum(axis=1) - stats.observed]
-        whole = np.abs(stats.moves.sum(axis=(1, 2)) - stats.weight) <= slack
-        if any((count < -slack).any() for count in counts) or not whole.all():
-            return "the statistics are not counts"
-        return "the log-likelihood of bits is above 0" if stats.bound > slack else None
 
     def pseudo_statistics(self, params: HiddenTreeParams, weight: float) -> HiddenTreeStats:
         """Return the statistics of rows that are just as the model expects, for online EM to continue from a fit."""

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
 from hiddenbits.array_types import Floats, Rows
-from hiddenbits.data.declared import Params, Sums
-from hiddenbits.maths.chow_liu import top_down
-from hiddenbits.maths.numerics import are_probabilities, are_shares
+from hiddenbits.data.declared import SLACK, Params, Statistics
+from hiddenbits.maths.chow_liu import FORESTS, top_down
+from hiddenbits.maths.numerics import LOGITS, LOGS, PROBABILITIES, SHARES
 
 FACTORS = 8  # columns whose factors are in a product when it is scaled
 
@@ -23,15 +25,10 @@ class HiddenTreeParams(Params):
     arrays of a model file are.
     """
 
-    parents: Floats
-    moves: Floats
-    probabilities: Floats
-    prior_mean: Floats
-
-    @property
-    def n_columns(self) -> int:
-        """Number of columns."""
-        return len(self.prior_mean)
+    parents: Annotated[Floats, "d", FORESTS]
+    moves: Annotated[Floats, "d K K", SHARES, LOGS]
+    probabilities: Annotated[Floats, "d K", PROBABILITIES, LOGITS]
+    prior_mean: Annotated[Floats, "d", PROBABILITIES]
 
     @property
     def n_states(self) -> int:
@@ -93,36 +90,51 @@ class HiddenTreeParams(Params):
             shares[j] = self.moves[j, 0] if parent < 0 else shares[parent] @ self.moves[j]
         return shares
 
+    @cached_property
+    def moving(self) -> Mapping[str, Any]:
+        """Of a root only the first row of moves."""
+        return {"moves": (self.parents >= 0)[:, None] | (np.arange(self.n_states) == 0)}
+
+    def with_vector(self, vector: Floats) -> HiddenTreeParams:
+        """Return the parameters at other coordinates."""
+        moved = super().with_vector(vector)
+        root = self.parents < 0
+        moved.moves[root] = moved.moves[root][:, :1]
+        return moved
+
     def flaw(self) -> str | None:
         """Return what makes these arrays invalid, or None."""
-        above, A, theta, m = self.parents, self.moves, self.probabilities, self.prior_mean
-        if m.ndim != 1 or theta.ndim != 2 or len(theta) != len(m) or theta.shape[1] == 0 or above.shape != m.shape:
-            return "parents, probabilities and prior_mean must have shapes (d,), (d, K) and (d,)"
-        if A.shape != (*theta.shape, theta.shape[1]):
-            return "moves must have the shape (d, K, K)"
-        if np.any((above != np.floor(above)) | (above < -1) | (above >= len(m))):
-            return "parents must be columns, or -1"
-        if len(top_down(above.astype(np.int32))) < len(m):
-            return "parents must make trees, and there is a circle"
-        if not are_shares(A, axis=2):
-            return "moves must be positive and add up to 1"
-        if np.any(A[above < 0] != A[above < 0][:, :1]):
-            return "a root has no parent on which its states could depend"
-        if not (are_probabilities(theta) and are_probabilities(m)):
-            return "probabilities must lie between 0 and 1"
-        return None
+        root = self.parents < 0
+        return super().flaw() or (
+            "a root has no parent on which its states could depend"
+            if np.any(self.moves[root] != self.moves[root][:, :1])
+            else None
+        )
 
 
 @dataclass(frozen=True, eq=False)
-class HiddenTreeStats(Sums):
+class HiddenTreeStats(Statistics):
     """Weighted log-likelihood, rows, and expected counts for each column.
 
     `moves` (d, K, K) counts states together with the parent's state; those of a root stand in its first row. `ones` and
     `observed` (d, K) count ones and observed cells in each state.
     """
 
-    bound: Floats
-    weight: Floats
-    moves: Floats
-    ones: Floats
-    observed: Floats
+    moves: Annotated[Floats, "d K K"]
+    ones: Annotated[Floats, "d K"]
+    observed: Annotated[Floats, "d K"]
+
+    nested: ClassVar = ("ones", "observed", "states")
+
+    @property
+    def states(self) -> Floats:
+        """Expected rows in each state of each column, (d, K)."""
+        return np.asarray(self.moves.sum(axis=1))
+
+    def flaw(self, sizes: Mapping[str, int]) -> str | None:
+        """Return what makes the statistics invalid where letters stand for these sizes, or None."""
+        if flaw := super().flaw(sizes):
+            return flaw
+        slack = SLACK * float(self.weight)
+        counts = (self.moves >= -slack).all() and (abs(self.states.sum(axis=1) - self.weight) <= slack).all()
+        return None if counts else "the statistics are not counts"

@@ -33,11 +33,11 @@ from hiddenbits.families.nodes.columns import binary, levels
 from hiddenbits.families.nodes.params import NodeCounts, NodeParams
 from hiddenbits.families.nodes.posterior import Scores
 from hiddenbits.maths.numerics import LARGEST_LOGIT, class_shares, share_or, shares_at, sigmoid
-from hiddenbits.model_api import AsOnSubsample, ClassCodes, Counted, Footprint, Key, OneStage, Passes, Promises
+from hiddenbits.model_api import AsOnSubsample, ClassCodes, Footprint, Key, OneStage, Passes, Promises
 
 
 @dataclass(frozen=True)
-class Classes(AsOnSubsample, OneStage, Counted, ClassCodes[NodeParams]):
+class Classes(AsOnSubsample, OneStage, ClassCodes[NodeParams]):
     """The model; hyperparameters only.
 
     Parameters

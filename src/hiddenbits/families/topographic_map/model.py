@@ -40,7 +40,7 @@ from hiddenbits.families.nodes.params import NodeCounts
 from hiddenbits.families.nodes.posterior import Scores
 from hiddenbits.families.topographic_map.params import COLUMNS, FURTHEST, TopographicParams, log_prior, regress
 from hiddenbits.maths.numerics import scores_may_vanish, sigmoid, softplus_and_sigmoid
-from hiddenbits.model_api import AsOnSubsample, Counted, Footprint, Key, Passes, Promises
+from hiddenbits.model_api import AsOnSubsample, Declared, Footprint, Key, Passes, Promises
 
 FIRST_POINTS = 256  # at most, of the first stage of a fit on a grid: most passes are made there, and cost less
 FEATURES = 2  # the block of the key that the features are drawn with, next to that of the start
@@ -48,7 +48,7 @@ NOT_USED: Any = None  # the E-step of a mixture looks at what was prepared alone
 
 
 @dataclass(frozen=True)
-class Topographic(AsOnSubsample, Counted):
+class Topographic(AsOnSubsample, Declared[TopographicParams]):
     """The model; hyperparameters only.
 
     Parameters

@@ -52,16 +52,13 @@ from hiddenbits.families.tree_mixture.rows import (
 from hiddenbits.maths.chow_liu import forest_gain, heaviest_forest, link_gains, n_pairs, pair_number
 from hiddenbits.maths.missing_rows import rows_with_blanks
 from hiddenbits.maths.numerics import (
-    LARGEST_LOGIT,
     class_shares,
     clip_probability,
     share_or,
-    shares_at,
-    sigmoid,
     softmax_rows,
 )
 from hiddenbits.maths.pair_counts import count_pairs
-from hiddenbits.model_api import ClassCodes, Footprint, Key, Passes, Promises
+from hiddenbits.model_api import ClassCodes, Footprint, Key, Linked, Passes, Promises
 
 # Gains of links closer than this (share of the weight) are equal, so that rounding does not choose trees; and a tree
 # gives way only to one that is better by MARGIN: more than what the rows left out of pair counts could make up.
@@ -69,7 +66,7 @@ EQUAL, MARGIN = 2.0**-36, 1e-8
 
 
 @dataclass(frozen=True)
-class Trees(ClassCodes[TreeParams]):
+class Trees(Linked, ClassCodes[TreeParams]):
     """The model; hyperparameters only.
 
     Parameters
@@ -209,20 +206,6 @@ class Trees(ClassCodes[TreeParams]):
         if_zero, if_one = clip_probability(if_zero), clip_probability(if_one)
         return replace(moved, weights=pi, if_zero=if_zero, if_one=if_one, clock=clock)
 
-    def to_vector(self, params: TreeParams) -> Floats:
-        """Return ln pi and the logits of p0 and, where there is a parent, of p1: coordinates without borders."""
-        logit0, logit1 = params.logits
-        return np.concatenate([np.log(params.weights), logit0.ravel(), logit1[params.has_parent]])
-
-    def from_vector(self, vector: Floats, params: TreeParams) -> TreeParams:
-        """Return parameters at `vector`; trees and what else is not extrapolated come from `params`."""
-        K, shape = params.n_classes, params.parents.shape
-        logits = np.clip(vector[K:], -LARGEST_LOGIT, LARGEST_LOGIT)
-        if_zero = clip_probability(sigmoid(logits[: params.parents.size])).reshape(shape)
-        if_one = if_zero.copy()
-        if_one[params.has_parent] = clip_probability(sigmoid(logits[params.parents.size :]))
-        return replace(params, weights=shares_at(vector[:K]), if_zero=if_zero, if_one=if_one)
-
     def _prior_links(self, params: TreeParams) -> Floats:
         """Return Q(bit and parent = 1) of every link, (d, K); 0 where there is none."""
         d = params.n_columns
@@ -310,23 +293,6 @@ class Trees(ClassCodes[TreeParams]):
             return "its prior does not go with the declared sharing"
         return None
 
-    def stats_flaw(self, stats: TreeStats, params: TreeParams) -> str | None:
-        """Return what makes statistics invalid for these parameters, or None."""
-        shape, looked = params.parents.shape, params.looked_at
-        n_looked, d, K = looked.stop - looked.start, *shape
-        pairs = (n_looked, n_pairs(d)) if n_looked else (1, 1)
-        if stats.ones.shape != shape or stats.both.shape != shape or stats.pairs.shape != pairs:
-            return "the statistics have the wrong shapes"
-        if stats.classes.shape != (K,) or stats.pair_rows.shape != (K,):
-            return "the statistics have the wrong shapes"
-        if stats.bound.shape != () or stats.weight.shape != () or stats.weight <= 0:
-            return "the statistics have no weight"
-        slack = 1e-6 * float(stats.weight)
-        counts = [stats.both, stats.ones - stats.both, stats.classes - stats.ones, stats.pairs, stats.pair_rows]
-        if any((count < -slack).any() for count in counts) or abs(stats.classes.sum() - stats.weight) > slack:
-            return "the statistics are not counts"
-        return "the log-likelihood of bits is above 0" if stats.bound > slack else None
-
     def pseudo_statistics(self, params: TreeParams, weight: float) -> TreeStats:
         """Return the statistics of rows that are just as the model expects, for online EM to continue from a fit."""
         classes = weight * params.weights
@@ -363,11 +329,6 @@ class OnlineTrees(Trees):
         new, looked = super().update(looking, stats), bool(looking.looked_at.stop)
         passed = replace(time, passes=time.passes + 1, wait=max(time.wait - 1, 0))
         return new.at(replace(passed, changed=max(time.changed, 0)) if looked else passed)
-
-    def stats_flaw(self, stats: TreeStats, params: TreeParams) -> str | None:
-        """Return what makes statistics invalid for these parameters, or None."""
-        wait = 0 if stats.pairs.shape != (1, 1) or params.n_columns == 2 else 1
-        return super().stats_flaw(stats, params.at(replace(params.time, wait=wait, first_class=0)))
 
     def pseudo_statistics(self, params: TreeParams, weight: float) -> TreeStats:
         """Return the statistics of rows that are just as the model expects, for online EM to continue from a fit."""

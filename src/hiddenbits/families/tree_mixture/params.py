@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Annotated
+from functools import cached_property, partial
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hiddenbits.array_types import Floats, Rows
-from hiddenbits.data.declared import Params, Sums
-from hiddenbits.maths.chow_liu import n_pairs, top_down
-from hiddenbits.maths.numerics import SHARES, are_probabilities, are_shares, log_one_minus
+from hiddenbits.data.declared import SLACK, Params, Range, Statistics
+from hiddenbits.maths.chow_liu import FORESTS, n_pairs, top_down
+from hiddenbits.maths.numerics import LOGITS, LOGS, PROBABILITIES, SHARES, are_probabilities, log_one_minus
 
 PAIR_NUMBERS = 1 << 24  # pair counts of so many classes at a time: 128 MB
+UNIT = Range(partial(are_probabilities, least=0.0, most=1.0), "must lie between 0 and 1")
 LATE_LOOKS = 3  # times that a fit which stands still looks for better trees once more
 
 
@@ -71,18 +73,13 @@ class TreeParams(Params):
     where the prior is of fair coins.
     """
 
-    weights: Annotated[Floats, "K", SHARES]
-    parent_columns: Floats
-    if_zero: Floats
-    if_one: Floats
-    prior_mean: Floats
-    prior_both: Floats
-    clock: Floats
-
-    @property
-    def n_columns(self) -> int:
-        """Number of columns."""
-        return len(self.prior_mean)
+    weights: Annotated[Floats, "K", SHARES, LOGS]
+    parent_columns: Annotated[Floats, "d K", FORESTS]
+    if_zero: Annotated[Floats, "d K", PROBABILITIES, LOGITS]
+    if_one: Annotated[Floats, "d K", PROBABILITIES, LOGITS]
+    prior_mean: Annotated[Floats, "d", PROBABILITIES]
+    prior_both: Annotated[Floats, "d*(d-1)//2?", UNIT]
+    clock: Annotated[Floats, "7"]
 
     @property
     def n_classes(self) -> int:
@@ -167,38 +164,32 @@ class TreeParams(Params):
             p[here] += p[np.maximum(self.parents[here], 0), classes] * (self.if_one[here] - self.if_zero[here])
         return p
 
+    @property
+    def moving(self) -> Mapping[str, Any]:
+        """Without a parent both probabilities are the same."""
+        return {"if_one": self.has_parent}
+
+    def with_vector(self, vector: Floats) -> TreeParams:
+        """Return the parameters at other coordinates."""
+        moved = super().with_vector(vector)
+        return replace(moved, if_one=np.where(moved.has_parent, moved.if_one, moved.if_zero))
+
     def flaw(self) -> str | None:
         """Return what makes these arrays invalid, or None."""
-        pi, m, parents = self.weights, self.prior_mean, self.parent_columns
-        shape = parents.shape
-        if pi.ndim != 1 or m.ndim != 1 or shape != (len(m), len(pi)) or self.clock.shape != (7,):
-            return "weights, parent_columns and prior_mean must have shapes (K,), (d, K) and (d,), the clock (7,)"
-        if self.if_zero.shape != shape or self.if_one.shape != shape:
-            return "if_zero and if_one must have the shape of parent_columns, (d, K)"
-        if self.prior_both.shape not in ((0,), (n_pairs(len(m)),)):
-            return "prior_both must be empty or have one number for each pair of columns"
-        if len(pi) == 0 or not are_shares(pi):
-            return "weights must be positive and add up to 1"
-        if not all(are_probabilities(p) for p in (self.if_zero, self.if_one, m)):
-            return "probabilities must lie between 0 and 1"
-        if not are_probabilities(self.prior_both, least=0.0, most=1.0):
-            return "prior_both must lie between 0 and 1"
-        if not np.all((parents >= -1) & (parents < len(m)) & (parents == np.floor(parents))):
-            return "parents must be columns, or -1"
-        if any(len(top_down(column)) < len(m) for column in self.parents.T):
-            return "parents must make trees, and there is a circle"
+        if flaw := super().flaw():
+            return flaw
         if np.any((self.if_zero != self.if_one) & ~self.has_parent):
             return "a column without a parent has one probability"
         whole = (self.clock == np.floor(self.clock)) & (self.clock <= 2.0**53)
         if not whole.all() or np.any(self.clock < [0, 0, 1, 0, 0, -1, 0]):
             return "the clock must hold counts"
-        if self.clock[3] >= len(pi):
+        if self.clock[3] >= self.n_classes:
             return "the clock names a class that is not there"
         return None
 
 
 @dataclass(frozen=True, eq=False)
-class TreeStats(Sums):
+class TreeStats(Statistics):
     """Weighted log-likelihood, rows, rows of each class, and expected counts of ones.
 
     `ones` and `both` (d, K) count ones, and ones whose parent is 1. `pairs` (classes looked at, pairs of columns)
@@ -206,10 +197,19 @@ class TreeStats(Sums):
     `pairs` is a single number.
     """
 
-    bound: Floats
-    weight: Floats
-    classes: Floats
-    ones: Floats
-    both: Floats
-    pairs: Floats
-    pair_rows: Floats
+    classes: Annotated[Floats, "K"]
+    ones: Annotated[Floats, "d K"]
+    both: Annotated[Floats, "d K"]
+    pairs: Annotated[Floats, "[K] [d*(d-1)//2]"]
+    pair_rows: Annotated[Floats, "K"]
+
+    nested: ClassVar = ("both", "ones", "classes")
+
+    def flaw(self, sizes: Mapping[str, int]) -> str | None:
+        """Return what makes the statistics invalid where letters stand for these sizes, or None."""
+        if flaw := super().flaw(sizes):
+            return flaw
+        if self.pair_rows.any() and self.pairs.shape != (sizes["K"], n_pairs(sizes["d"])):
+            return "the statistics have the wrong shapes"
+        counts = self.pairs.min() >= -SLACK * self.weight and self.pair_rows.min() >= -SLACK * self.weight
+        return None if counts else "the statistics are not counts"
