@@ -9,7 +9,7 @@ too. With nothing missing `ones` has one column and `seen` one cell: they broadc
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
@@ -55,9 +55,9 @@ class PairCounts(Arrays):
         Rows in which both were observed.
     """
 
-    both: Floats
-    ones: Floats
-    seen: Floats
+    both: Annotated[Floats, "d d"]
+    ones: Annotated[Floats, "d [d]"]
+    seen: Annotated[Floats, "[d] [d]"]
 
     @property
     def n_columns(self) -> int:

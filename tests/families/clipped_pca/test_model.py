@@ -11,11 +11,9 @@ from hiddenbits.engine import one_blas_thread
 from hiddenbits.families.clipped_pca.model import (
     Clipped,
     bit_covariances,
-    by_chance,
     expected_counts,
     leading,
     pair_log_likelihood,
-    params_of,
 )
 from tests.families.clipped_pca.clipped_data import bumps, one_block, probit_params, rows_from, with_blanks
 
@@ -155,8 +153,7 @@ def test_pairwise_likelihood_is_that_of_the_tables():
 
 def test_expected_counts_make_the_same_model():
     truth = probit_params(7, 2, 8)
-    options = {"biases": True, "pseudo_rows": 1.0, "everywhere": False, "cap": 0.95, "factor_steps": 5, "seed": 0}
-    found = params_of(expected_counts(truth, 500.0), 2, **options)
+    found = Clipped().update(truth, expected_counts(truth, 500.0))
     np.testing.assert_allclose(found.correlation, truth.correlation, atol=1e-9)
     np.testing.assert_allclose(found.biases, truth.biases, atol=1e-9)
 
@@ -190,12 +187,11 @@ def test_parallel_analysis_of_independent_columns():
 def test_chance_in_long_tables_is_scaled(monkeypatch):
     """Drawing a part of the rows gives what drawing all of them gives."""
     rows = (np.random.default_rng(1).random((6000, 15)) < 0.4).astype(float)
-    options = {"biases": True, "pseudo_rows": 1.0, "everywhere": False, "seed": 0}
-    counts, varies = counts_of(rows), np.ones(15, bool)
+    model, counts, varies = Clipped(), counts_of(rows), np.ones(15, bool)
     monkeypatch.setattr("hiddenbits.families.clipped_pca.model.LONGEST", 6000)
-    whole = by_chance(counts, varies, **options)
+    whole = model.by_chance(counts, varies)
     monkeypatch.setattr("hiddenbits.families.clipped_pca.model.LONGEST", 1000)
-    part = by_chance(counts, varies, **options)
+    part = model.by_chance(counts, varies)
     np.testing.assert_allclose(part - 1, whole - 1, atol=0.012)  # a tenth of how far the largest strays
 
 
@@ -212,12 +208,13 @@ def valid():
         ({"loadings": np.ones((6, 2))}, "more than all"),
         ({"loadings": np.zeros((6, 0))}, "shape"),
         ({"biases": np.full(6, 50.0)}, "within 40"),
-        ({"biases": np.zeros(5)}, "fit the loadings"),
+        ({"biases": np.zeros(5)}, "shapes must be"),
         ({"correlation": 2 * np.eye(6)}, "not a correlation matrix"),
         ({"correlation": np.tri(6)}, "not a correlation matrix"),
-        ({"spectrum": np.arange(6.0)}, "not in order"),
-        ({"spectrum": np.zeros(7)}, "do not fit"),
-        ({"chance": np.zeros(3)}, "do not fit"),
+        ({"spectrum": np.arange(6.0)}, "must be numbers that fall"),
+        ({"spectrum": np.zeros(7)}, "shapes must be"),
+        ({"chance": np.zeros(3)}, "shapes must be"),
+        ({"spectrum": np.zeros(0)}, "do not fit"),
     ],
 )
 def test_unlawful_parameters(change, flaw):

@@ -22,7 +22,7 @@ a probit factor model whose means are exact. All that a fit needs is one pass of
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,17 +33,17 @@ from scipy.special import ndtr, ndtri
 from hiddenbits.array_types import Bytes, Floats
 from hiddenbits.data import AllOnes, Bits, Block, Dense
 from hiddenbits.data.summary import Summary
-from hiddenbits.families.clipped_pca.params import SLACK, ClippedParams, ClippedStats, stats_flaw
+from hiddenbits.families.clipped_pca.params import SLACK, ClippedParams, ClippedStats
 from hiddenbits.families.clipped_pca.rows import ClippedRows
 from hiddenbits.maths.nearest_correlation import clipped
 from hiddenbits.maths.packed_symmetric import packed_size
 from hiddenbits.maths.pair_counts import PairCounts, count_pairs
 from hiddenbits.maths.tetrachoric import fit_pairs, orthant_probability, varies_not
-from hiddenbits.model_api import Footprint, Key, Passes, Promises
+from hiddenbits.model_api import Declared, Footprint, Key, OneStage, Passes, Promises
 
 
 @dataclass(frozen=True)
-class Clipped(ClippedRows):
+class Clipped(OneStage, Declared[ClippedParams], ClippedRows):
     """The model; hyperparameters only.
 
     Parameters
@@ -76,8 +76,6 @@ class Clipped(ClippedRows):
     promises = Promises(
         likelihood="estimate",
         monotone=False,
-        deterministic=True,
-        carry=False,
         accelerates=False,
         oracle="quadrature",
         why={
@@ -87,6 +85,7 @@ class Clipped(ClippedRows):
         },
         closed_form=True,
     )
+    letters: ClassVar = {"P": ("n_components", "dimensions")}
     params_type = ClippedParams
     stats_type = ClippedStats
     carry_type = None
@@ -101,10 +100,6 @@ class Clipped(ClippedRows):
         h = ndtri(summary.means) if self.biases else np.zeros(len(summary.ones))
         P, flat = 1 if self.n_components == "parallel" else self.n_components, np.ones(len(h))
         return ClippedParams(np.zeros((len(h), P)), h, np.eye(len(h)), flat, flat.copy(), np.zeros(0))
-
-    def grow(self, params: ClippedParams, key: Key) -> None:
-        """There is only one stage."""
-        return
 
     def prepare(self, params: ClippedParams) -> None:
         """Return nothing: counts need no preparation."""
@@ -122,17 +117,48 @@ class Clipped(ClippedRows):
         return pair_log_likelihood(params, stats)
 
     def update(self, params: ClippedParams, stats: ClippedStats) -> ClippedParams:
-        """Return the model that the counts make."""
-        return params_of(
-            stats,
-            self.n_components,
-            biases=self.biases,
-            pseudo_rows=self.pseudo_rows,
-            everywhere=self.smooth == "all",
-            cap=self.cap,
-            factor_steps=self.factor_steps,
-            seed=self.seed,
-        )
+        """Return the model that the counts make; the parameters before do not matter."""
+        C, h, varies = self.hidden_correlations(stats)
+        inner, n_components = np.ix_(varies, varies), self.n_components
+        spectrum, chance = eigenvalues(C[inner]), np.zeros(0)
+        if n_components == "parallel":
+            chance = self.by_chance(stats, varies)
+            n_components = above_chance(spectrum, chance)
+        W = np.zeros((len(h), n_components))
+        if varies.any():
+            leading = factors(clipped(C[inner], FLOOR), n_components, self.cap, self.factor_steps)
+            W[varies, : leading.shape[1]] = leading
+        bit_spectrum = eigenvalues(bit_covariances(stats, biases=self.biases)[inner])
+        return ClippedParams(W, h, C, spectrum, bit_spectrum, chance)
+
+    def hidden_correlations(self, counts: PairCounts) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+        """Return C^XX, h, and which columns vary."""
+        if self.biases:
+            fit, _ = fit_pairs(counts, self.pseudo_rows, self.smooth == "all", map)
+            return fit.correlation, -fit.thresholds, ~varies_not(counts)
+        C = np.sin(0.5 * np.pi * bit_covariances(counts, biases=False))  # eq. 7
+        return C, np.zeros(counts.n_columns), counts.column_seen > 0.0
+
+    def by_chance(self, counts: PairCounts, varies: NDArray[np.bool_]) -> Floats:
+        """Return what the eigenvalues of C^XX reach by chance: the 95% points over tables of independent columns.
+
+        Horn's parallel analysis. The tables have the rows, the margins and the share of blanks of the given one. Of
+        very long tables only a part is drawn, and how far eigenvalues stray from 1 is scaled by the root of the rows.
+        """
+        ones, seen = counts.column_ones[varies], counts.column_seen[varies]
+        k, rows = len(ones), max(2, round(float(np.max(counts.seen))))
+        drawn = min(rows, max(LONGEST, TALL * k))
+        rng, spectra = np.random.default_rng([self.seed, 0xC4A]), []
+        for _ in range(int(np.clip(PAIRS / max(k * k / 2, 1), FEWEST_TABLES, MOST_TABLES))):
+            x = (rng.random((drawn, k)) < ones / seen).astype(np.uint8)
+            observed: Bits = AllOnes(x.shape)
+            if counts.seen.size > 1:
+                kept = (rng.random(x.shape) < seen / rows).view(np.uint8)
+                x, observed = x & kept, Dense(kept)
+            block = Block(Dense(x), observed, np.ones(drawn), 0, 0)
+            spectra.append(eigenvalues(self.hidden_correlations(count_pairs(block))[0]))
+        reached = np.quantile(spectra, QUANTILE, axis=0) if k else np.zeros(0)
+        return np.asarray(1.0 + (reached - 1.0) * np.sqrt(drawn / rows))
 
     def corrected(self, params: ClippedParams) -> Floats:
         """Return C^XX with eigenvalues above 0 and a unit diagonal: what W is made of."""
@@ -146,18 +172,13 @@ class Clipped(ClippedRows):
 
     def mismatch(self, params: ClippedParams) -> str | None:
         """Return how valid parameters disagree with the hyperparameters, or None."""
-        P = params.n_components
-        if self.n_components not in (P, "parallel"):
-            return f"it has {P} dimensions where {self.n_components} are declared"
+        if self.n_components != "parallel" and (flaw := super().mismatch(params)):
+            return flaw
         if not self.biases and params.biases.any():
             return "it has biases where none are declared"
         if 1.0 - params.noise.min() > self.cap + SLACK:
             return f"its loadings explain more of a column than max_communality={self.cap:g}"
         return None
-
-    def stats_flaw(self, stats: ClippedStats, params: ClippedParams) -> str | None:
-        """Return what makes statistics invalid for these parameters, or None."""
-        return stats_flaw(stats, params)
 
     def pseudo_statistics(self, params: ClippedParams, weight: float) -> ClippedStats:
         """Return the counts of rows that are just as C^XX says, for further rows to be added to those of a fit."""
@@ -181,10 +202,7 @@ FEW = 8  # Lanczos finds the leading eigenpairs sooner where they are fewer than
 WIDE = 200  # and columns are at least so many
 QUANTILE = 0.95  # over tables of independent columns, for what eigenvalues reach by chance
 FEWEST_TABLES, MOST_TABLES, PAIRS = 5, 100, 100_000  # with many columns spectra hardly differ from table to table
-LONGEST, TALL = (
-    4000,
-    10,
-)  # rows of such a table, and its height in columns, from which on chance shrinks as 1/sqrt(rows)
+LONGEST, TALL = 4000, 10  # rows of such a table, and its height in columns: beyond, chance shrinks as 1/sqrt(rows)
 TINY = 1e-12  # a cell has at least this probability
 NEAR_ONE = 1.0 - 1e-12
 SIDE = 256  # columns on either side of a tile of pairs
@@ -202,44 +220,6 @@ def bit_covariances(counts: PairCounts, *, biases: bool) -> Floats:
     found = np.clip(0.5 * (found + found.T), -1.0, 1.0)  # sums of weights may be rounded differently on either side
     np.fill_diagonal(found, 1.0)
     return found
-
-
-def hidden_correlations(
-    counts: PairCounts, *, biases: bool, pseudo_rows: float, everywhere: bool
-) -> tuple[Floats, Floats, NDArray[np.bool_]]:
-    """Return C^XX, h, and which columns vary."""
-    if biases:
-        fit, _ = fit_pairs(counts, pseudo_rows, everywhere, map)
-        return fit.correlation, -fit.thresholds, ~varies_not(counts)
-    found = np.sin(0.5 * np.pi * bit_covariances(counts, biases=False))  # eq. 7
-    return found, np.zeros(counts.n_columns), counts.column_seen > 0.0
-
-
-def params_of(
-    counts: PairCounts,
-    n_components: int | Literal["parallel"],
-    *,
-    biases: bool,
-    pseudo_rows: float,
-    everywhere: bool,
-    cap: float,
-    factor_steps: int,
-    seed: int,
-) -> ClippedParams:
-    """Return the model that the counts make."""
-    C, h, varies = hidden_correlations(counts, biases=biases, pseudo_rows=pseudo_rows, everywhere=everywhere)
-    inner = np.ix_(varies, varies)
-    spectrum = eigenvalues(C[inner])
-    chance = np.zeros(0)
-    if n_components == "parallel":
-        chance = by_chance(counts, varies, biases=biases, pseudo_rows=pseudo_rows, everywhere=everywhere, seed=seed)
-        n_components = above_chance(spectrum, chance)
-    W = np.zeros((len(h), n_components))
-    if varies.any():
-        found = factors(clipped(C[inner], FLOOR), n_components, cap, factor_steps)
-        W[varies, : found.shape[1]] = found
-    bit_spectrum = eigenvalues(bit_covariances(counts, biases=biases)[inner])
-    return ClippedParams(W, h, C, spectrum, bit_spectrum, chance)
 
 
 def eigenvalues(matrix: Floats) -> Floats:
@@ -284,37 +264,6 @@ def _lanczos(matrix: Floats, n: int) -> tuple[Floats | None, Floats | None]:
     except ArpackError:
         return None, None
     return values, vectors
-
-
-def by_chance(
-    counts: PairCounts,
-    varies: NDArray[np.bool_],
-    *,
-    biases: bool,
-    pseudo_rows: float,
-    everywhere: bool,
-    seed: int,
-) -> Floats:
-    """Return what the eigenvalues of C^XX reach by chance: the 95% points over tables of independent columns.
-
-    Horn's parallel analysis. The tables have the rows, the margins and the share of blanks of the given one. Of very
-    long tables only a part is drawn, and how far eigenvalues stray from 1 is scaled by the root of the rows.
-    """
-    ones, seen = counts.column_ones[varies], counts.column_seen[varies]
-    k, rows = len(ones), max(2, round(float(np.max(counts.seen))))
-    drawn = min(rows, max(LONGEST, TALL * k))
-    rng, found = np.random.default_rng([seed, 0xC4A]), []
-    for _ in range(int(np.clip(PAIRS / max(k * k / 2, 1), FEWEST_TABLES, MOST_TABLES))):
-        x = (rng.random((drawn, k)) < ones / seen).astype(np.uint8)
-        observed: Bits = AllOnes(x.shape)
-        if counts.seen.size > 1:
-            kept = (rng.random(x.shape) < seen / rows).view(np.uint8)
-            x, observed = x & kept, Dense(kept)
-        block = Block(Dense(x), observed, np.ones(drawn), 0, 0)
-        C, *_ = hidden_correlations(count_pairs(block), biases=biases, pseudo_rows=pseudo_rows, everywhere=everywhere)
-        found.append(eigenvalues(C))
-    reached = np.quantile(found, QUANTILE, axis=0) if k else np.zeros(0)
-    return np.asarray(1.0 + (reached - 1.0) * np.sqrt(drawn / rows))
 
 
 def above_chance(spectrum: Floats, chance: Floats) -> int:

@@ -5,19 +5,39 @@ Letters and shapes are in `model.py`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Annotated
 
 import numpy as np
 
-from hiddenbits.array_types import Floats
-from hiddenbits.data.declared import Params, Sums
+from hiddenbits.array_types import AnyArray, Floats
+from hiddenbits.data.declared import SLACK as COUNT_SLACK
+from hiddenbits.data.declared import Params, Range, Sums
 from hiddenbits.maths.gauss_hermite import Rule, resolving_grid
+from hiddenbits.maths.numerics import within
 from hiddenbits.maths.pair_counts import PairCounts
 
 SLACK = 1e-9  # rounding of a square
 LEAST_NOISE = 1e-9  # with less, a column is a step, and the posterior of most rows is empty
 FURTHEST = 40.0  # beyond it Phi(h) is 0 or 1 in double precision
+LARGEST = 1e100  # eigenvalue
+
+
+def _are_correlations(C: AnyArray) -> bool:
+    return bool(np.abs(C).max() <= 1.0 + SLACK and (np.diagonal(C) == 1.0).all() and np.array_equal(C, C.T))
+
+
+def _fall(values: AnyArray) -> bool:
+    return bool((np.abs(values) <= LARGEST).all() and (np.diff(values) <= 0.0).all())
+
+
+COMMUNALITIES = Range(
+    lambda W: bool(((W**2).sum(axis=1) <= 1.0 + SLACK).all()), "explain more than all of a column's variance"
+)
+CORRELATIONS = Range(_are_correlations, "is not a correlation matrix")
+FALLING = Range(_fall, "must be numbers that fall")
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,17 +56,12 @@ class ClippedParams(Params):
         What the eigenvalues of C^XX would reach by chance, where the number of dimensions was found by comparison.
     """
 
-    loadings: Floats
-    biases: Floats
-    correlation: Floats
-    spectrum: Floats
-    bit_spectrum: Floats
-    chance: Floats
-
-    @property
-    def n_columns(self) -> int:
-        """Number of columns, d."""
-        return len(self.biases)
+    loadings: Annotated[Floats, "d P", COMMUNALITIES]
+    biases: Annotated[Floats, "d", within(FURTHEST)]
+    correlation: Annotated[Floats, "d d", CORRELATIONS]
+    spectrum: Annotated[Floats, "k?", FALLING]
+    bit_spectrum: Annotated[Floats, "k?", FALLING]
+    chance: Annotated[Floats, "k?", within(LARGEST)]
 
     @property
     def n_components(self) -> int:
@@ -82,48 +97,25 @@ class ClippedParams(Params):
 
     def flaw(self) -> str | None:
         """Return what makes these arrays invalid, or None."""
-        if self.loadings.ndim != 2 or 0 in self.loadings.shape:
-            return "loadings must have shape (d, P)"
-        d = len(self.loadings)
-        if self.biases.shape != (d,) or self.correlation.shape != (d, d):
-            return "biases and correlation must fit the loadings"
-        if np.abs(self.biases).max() > FURTHEST:
-            return f"biases must lie within {FURTHEST:g} of 0"
-        if ((self.loadings**2).sum(axis=1) > 1.0 + SLACK).any():
-            return "the loadings of a column explain more than all of its variance"
-        C = self.correlation
-        if np.abs(C).max() > 1.0 + SLACK or not (np.diagonal(C) == 1.0).all() or not np.array_equal(C, C.T):
-            return "correlation is not a correlation matrix"
-        k = len(self.spectrum) if self.spectrum.ndim == 1 else -1
-        if not 0 <= k <= d or self.bit_spectrum.shape != (k,) or self.chance.shape not in ((k,), (0,)):
-            return "the spectra do not fit the columns"
-        if any((np.abs(values) > 1e100).any() for values in (self.spectrum, self.bit_spectrum, self.chance)):
-            return "the spectra have invalid numbers"
-        if any((np.diff(values) > 0.0).any() for values in (self.spectrum, self.bit_spectrum)):
-            return "the spectra are not in order"
-        return None
+        lengths = len(self.spectrum) == len(self.bit_spectrum) <= len(self.biases)
+        return super().flaw() or (None if lengths else "the spectra do not fit the columns")
 
 
 @dataclass(frozen=True, eq=False)
 class ClippedStats(PairCounts, Sums):
     """The 2 x 2 tables of all pairs of columns, and the weight of the rows."""
 
-    weight: Floats
+    weight: Annotated[Floats, ""]
 
-
-def stats_flaw(stats: ClippedStats, params: ClippedParams) -> str | None:
-    """Return what makes statistics invalid for these parameters, or None."""
-    d = params.n_columns
-    shapes = stats.both.shape, stats.ones.shape, stats.seen.shape
-    if shapes not in (((d, d), (d, 1), (1, 1)), ((d, d), (d, d), (d, d))):
-        return "the statistics have the wrong shapes"
-    if stats.weight.shape != () or stats.weight <= 0:
-        return "the statistics have no weight"
-    slack = 1e-6 * float(stats.weight)
-    if np.abs(stats.both - stats.both.T).max() > slack or np.abs(stats.seen - stats.seen.T).max() > slack:
-        return "the counts of a pair depend on its order"
-    ones = np.broadcast_to(stats.ones, (d, d))
-    if np.abs(np.diagonal(ones) - np.diagonal(stats.both)).max() > slack:
-        return "a column is not 1 as often as it is 1 together with itself"
-    cells = (stats.both, ones - stats.both, stats.seen - ones - ones.T + stats.both, stats.weight - stats.seen)
-    return "the statistics are not counts" if any(cell.min() < -slack for cell in cells) else None
+    def flaw(self, sizes: Mapping[str, int]) -> str | None:
+        """Return what makes the statistics invalid where letters stand for these sizes, or None."""
+        if flaw := super().flaw(sizes):
+            return flaw
+        slack, both = COUNT_SLACK * float(self.weight), self.both
+        ones, seen = np.broadcast_to(self.ones, both.shape), np.broadcast_to(self.seen, both.shape)
+        if np.abs(both - both.T).max() > slack or np.abs(seen - seen.T).max() > slack:
+            return "the counts of a pair depend on its order"
+        if np.abs(np.diagonal(ones) - np.diagonal(both)).max() > slack:
+            return "a column is not 1 as often as it is 1 together with itself"
+        cells = (both, ones - both, seen - ones - ones.T + both, self.weight - seen)
+        return "the statistics are not counts" if any(cell.min() < -slack for cell in cells) else None
