@@ -12,8 +12,7 @@ import numpy as np
 from hiddenbits.data import Grid, open_table
 from hiddenbits.engine import block_height
 from hiddenbits.families.binary_sparse_coding.model import SparseCoding
-from hiddenbits.families.binary_sparse_coding.params import EVERY_ROW, CodingParams
-from hiddenbits.families.binary_sparse_coding.planned_coding import Schedule
+from hiddenbits.families.binary_sparse_coding.params import CodingParams
 from hiddenbits.families.binary_sparse_coding.truncated_posterior import ROWS
 
 from .turns import SEED, Job, pass_of
@@ -27,7 +26,7 @@ def problem(n: int, d: int, H: int, active: float, dtype: str) -> tuple[CodingPa
     Y = (s @ W.T + rng.standard_normal((n, d))).astype(dtype)
     one = np.asarray(1.2)
     near = W + 0.1 * rng.standard_normal(W.shape)
-    return CodingParams(near, np.full(H, active / H), one, one, np.zeros(()), np.zeros(2), np.array(EVERY_ROW)), Y, s
+    return CodingParams(near, np.full(H, active / H), one, one), Y, s
 
 
 def two_products(Y: Any, W: Any, on: Any, height: int) -> None:
@@ -66,9 +65,9 @@ def states_and_products(grid: Grid, Y: Any, W: Any, table: Any) -> Any:
 
 def coding(size: str, n: int, d: int, H: int, candidates: int, active: int, dtype: str) -> Job:
     params, Y, _ = problem(n, d, H, min(8.0, active), dtype)
-    model = SparseCoding(H, candidates, active, candidates, active, cut=False, schedule=Schedule(200), dtype=dtype)
+    model = SparseCoding(H, candidates, active, dtype=dtype)
     grid = open_table(Y, reals=True).grid(block_height(model.footprint(d, float(d))))
-    table = model.prepare(params).now.table
+    table = model.prepare(params).table
     bare = states_and_products(grid, Y, params.fields.astype(dtype), table)
     return Job(
         "BinarySparseCoding",

@@ -107,8 +107,6 @@ class Promises:
         `objective` says need not be at its maximum there.
     scheduled : bool
         The model is `Scheduled`: a fit goes by a planned course, and is not judged before its end.
-    looks_before_pass : bool
-        The model is one that `LooksBeforePass`.
     looks_after_epoch : bool
         The model is one that `LooksAfterEpoch`.
     online_form : bool
@@ -130,7 +128,6 @@ class Promises:
     speculative: bool = False
     closed_form: bool = False
     scheduled: bool = False
-    looks_before_pass: bool = False
     looks_after_epoch: bool = False
     online_form: bool = False
     start_sees_all: bool = False
@@ -396,14 +393,6 @@ class Speculative(Protocol[P]):
 
 
 @runtime_checkable
-class LooksBeforePass(Protocol[P]):
-    """A model that looks at all rows before a pass."""
-
-    def before_pass(self, params: P, passes: Passes) -> P:
-        """Return the parameters that the pass sees, with what was found, such as which rows count."""
-
-
-@runtime_checkable
 class Scheduled(Protocol[P_in]):
     """A model whose fits have a planned course, which its parameters count."""
 
@@ -416,11 +405,19 @@ class Scheduled(Protocol[P_in]):
 
 
 @runtime_checkable
-class Repairs(Protocol[P]):
-    """A model that can mend a fit that is over."""
+class Planned(Model[P, S], Protocol[P, S]):
+    """A model whose fits follow a plan, which has a model for each pass; no pass is judged before its end."""
 
-    def perturbed(self, params: P, key: Key) -> P:
-        """Return where a further restart begins that tries to fix the best fit so far."""
+    @property
+    def planned_passes(self) -> int:
+        """Passes of the plan."""
+
+    @property
+    def settles(self) -> bool:
+        """Whether a fit goes on after the plan until the objective stands still; otherwise it ends there."""
+
+    def of_pass(self, params: P, key: Key, passes: Passes) -> Model[P, S]:
+        """Return the model of pass `key.pass_number`, counted from 0; it may look at all rows to make it."""
 
 
 @runtime_checkable

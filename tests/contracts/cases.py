@@ -23,8 +23,7 @@ from hiddenbits import (
     open_table,
 )
 from hiddenbits.data.layout import Layout, binary_columns
-from hiddenbits.families.binary_sparse_coding.model import SparseCoding
-from hiddenbits.families.binary_sparse_coding.planned_coding import Schedule
+from hiddenbits.families.binary_sparse_coding.annealing import AnnealedCoding
 from hiddenbits.families.clipped_pca.model import Clipped
 from hiddenbits.families.clipped_pca.params import ClippedParams
 from hiddenbits.families.combination_machine.model import Combination, CombinationParams
@@ -343,13 +342,14 @@ CASES = [
 REALS = [
     Case(
         "BinarySparseCoding",
-        SparseCoding(14, 4, 2, 5, 3, schedule=Schedule(6, 2.0), jitter=0.01),  # the cut sets in, states widen
+        AnnealedCoding(
+            14, 5, 3, first_candidates=4, first_active=2, planned_passes=6, first_temperature=2.0, jitter=0.01
+        ),
         BinarySparseCoding(
             14,
             n_candidates=4,
             max_active=2,
             schedule=Annealing(wide_candidates=5, wide_active=3, n_passes=6),
-            n_repairs=1,
             tol=1.0,
             random_state=0,
         ),

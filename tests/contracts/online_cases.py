@@ -41,7 +41,7 @@ FAMILIES: dict[str, Any] = {
     "NoisyOrNetwork": NoisyOrNetwork(4),
     "NoisyOrNetwork, 2 layers": NoisyOrNetwork((3, 2)),
     "TopographicMap": TopographicMap(2, n_points=100, n_features=32),
-    "BinarySparseCoding": BinarySparseCoding(4, n_repairs=0, n_init=1),
+    "BinarySparseCoding": BinarySparseCoding(4, n_init=1),
 }
 _listed = {name.partition(",")[0] for name in FAMILIES}
 FAMILIES |= {

@@ -14,7 +14,6 @@ import pytest
 
 from hiddenbits.engine import Key
 from hiddenbits.families.binary_sparse_coding.model import SparseCoding
-from hiddenbits.families.binary_sparse_coding.planned_coding import Schedule
 from hiddenbits.families.clipped_pca.model import Clipped
 from tests.contracts.cases import CASES, clipped_params
 from tests.contracts.conftest import table_of
@@ -136,7 +135,7 @@ def test_a_row_of_clipped_pca(d, missing):
 def test_a_row_of_sparse_coding(d, missing):
     """Its cells are numbers, of which a block holds no copy: how many columns there are does not matter."""
     params = coding_data.params_of(0, D=d, H=40)
-    model = SparseCoding(40, 8, 3, 8, 3, cut=False, schedule=Schedule(1, 1.0))
+    model = SparseCoding(40, 8, 3)
     shared = model.prepare(params)
     functions = [lambda block: model.expect(params, shared, block, None, Key(0))]
     measured = numbers_per_row(

@@ -13,7 +13,6 @@ import pytest
 
 from hiddenbits.engine import Key
 from hiddenbits.families.binary_sparse_coding.model import SparseCoding
-from hiddenbits.families.binary_sparse_coding.planned_coding import Schedule
 from hiddenbits.families.nodes.classes import Classes
 from hiddenbits.maths.packed_symmetric import pack
 from hiddenbits.model_api import Averages, OnlineForm
@@ -106,7 +105,7 @@ def test_pseudo_statistics_of_a_bound(case, seed):
 def test_pseudo_statistics_of_sparse_coding(seed):
     """Rows are numbers: nodes of a quadrature around each sum of fields. The error is that of 24 nodes a column."""
     params = coding_data.params_of(seed, D=2, H=3)
-    model = SparseCoding(3, 3, 3, 3, 3, shared_activity=False, cut=False, schedule=Schedule(1, 1.0))
+    model = SparseCoding(3, 3, 3, shared_activity=False)
     nodes, shares = np.polynomial.hermite_e.hermegauss(24)
     noise = float(params.noise) * np.array(list(product(nodes, repeat=2)))
     share = np.outer(shares, shares).ravel() / shares.sum() ** 2

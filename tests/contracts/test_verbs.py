@@ -9,7 +9,6 @@ from hiddenbits.families.registry import ESTIMATORS
 from hiddenbits.model_api import (
     Extrapolates,
     LooksAfterEpoch,
-    LooksBeforePass,
     OnlineForm,
     Promises,
     Scheduled,
@@ -121,7 +120,6 @@ PROMISED = {
     "accelerates": Extrapolates,
     "speculative": Speculative,
     "scheduled": Scheduled,
-    "looks_before_pass": LooksBeforePass,
     "looks_after_epoch": LooksAfterEpoch,
     "online_form": OnlineForm,
 }

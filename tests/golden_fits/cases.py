@@ -124,7 +124,7 @@ CASES = {
     ),
     "coding": Case(few(hb.BinarySparseCoding, 6, **CODING, n_init=1), CODED, CODED, verbs=REAL_VERBS),
     "coding-each": Case(
-        few(hb.BinarySparseCoding, 6, **FROM_MEAN, activity="each", n_repairs=1, n_init=1),
+        few(hb.BinarySparseCoding, 6, **FROM_MEAN, activity="each", n_init=1),
         CODED,
         blanked(CODED),
         verbs=REAL_VERBS,

@@ -15,6 +15,7 @@ from hiddenbits.engine.executors.local import Executor, Local, one_blas_thread
 from hiddenbits.engine.loops.closed_form import fit_closed_form
 from hiddenbits.engine.loops.em import fit_em
 from hiddenbits.engine.loops.online_em import first_rows, online_form, online_pass
+from hiddenbits.engine.loops.planned import fit_planned
 from hiddenbits.engine.loops.stochastic import fit_persistent
 from hiddenbits.engine.loops.subsample_start import MIN_RATIO, MOST_CELLS
 from hiddenbits.engine.outcome import Outcome, Restart, StopReason
@@ -55,6 +56,7 @@ __all__ = [
     "fit_closed_form",
     "fit_em",
     "fit_persistent",
+    "fit_planned",
     "map_pieces",
     "no_cell_recorded",
     "one_blas_thread",

@@ -87,7 +87,6 @@ class Settings:
     """How to fit: what belongs to the loop and not to a model."""
 
     n_init: int = 1
-    n_repairs: int = 0  # further restarts, each of which tries to fix the best fit so far
     max_iter: int = 1000
     max_time: float | None = None  # seconds
     tol: float = 1e-6

@@ -7,15 +7,14 @@ from scipy.special import logsumexp
 
 from hiddenbits.data import open_table
 from hiddenbits.engine import Key
-from hiddenbits.families.binary_sparse_coding.params import EVERY_ROW, CodingParams
+from hiddenbits.families.binary_sparse_coding.params import CodingParams
 
 
-def params_of(seed, D=8, H=6, *, step=0.0, shared=False, cut=EVERY_ROW):
+def params_of(seed, D=8, H=6, *, shared=False):
     rng = np.random.default_rng([seed, D, H])
     pi = np.full(H, 0.3) if shared else rng.uniform(0.1, 0.5, H)
     noise, spread = np.asarray(rng.uniform(0.7, 1.5)), np.asarray(2.0)
-    stream = np.array([seed, 0.0])
-    return CodingParams(rng.standard_normal((D, H)), pi, noise, spread, np.asarray(step), stream, np.array(cut))
+    return CodingParams(rng.standard_normal((D, H)), pi, noise, spread)
 
 
 def rows_of(params, seed, n=12, missing=0.0):

@@ -8,10 +8,10 @@ from scipy.optimize import minimize
 from scipy.stats import binom
 
 from hiddenbits.data import open_table
-from hiddenbits.engine import Key, Local, Settings, fit_em
+from hiddenbits.engine import Key, Local, Settings, fit_planned
+from hiddenbits.families.binary_sparse_coding.annealing import AnnealedCoding
 from hiddenbits.families.binary_sparse_coding.model import SparseCoding
 from hiddenbits.families.binary_sparse_coding.params import RowScores
-from hiddenbits.families.binary_sparse_coding.planned_coding import Schedule
 from tests.families.binary_sparse_coding.coding_data import (
     block_of,
     expected,
@@ -24,11 +24,9 @@ from tests.families.binary_sparse_coding.coding_data import (
 
 pytestmark = pytest.mark.core
 
-PLAIN = Schedule(0)
-
 
 def all_states(H, **options):
-    return SparseCoding(H, H, H, H, H, cut=False, schedule=PLAIN, **options)
+    return SparseCoding(H, H, H, **options)
 
 
 # The posterior and the sums -----------------------------------------------------------------------------------------
@@ -41,7 +39,7 @@ def all_states(H, **options):
 def test_statistics_equal_enumeration(c, gamma, temperature, missing, seed):
     params = params_of(seed)
     rows, weights = rows_of(params, seed, missing=missing), np.random.default_rng(seed).uniform(0.0, 3.0, 12)
-    model = SparseCoding(6, c, gamma, 6, 6, cut=False, schedule=Schedule(10, temperature))
+    model = SparseCoding(6, c, gamma, temperature=temperature)
     found = expected(model, params, rows, weights)
     truth = true_statistics(params, rows, weights, c, gamma, temperature)
     for name in ("bound", "squares", "hidden", "joint", "second"):
@@ -55,8 +53,8 @@ def test_many_causes_are_chosen_among_by_groups(missing):
     rng = np.random.default_rng(3)
     params = replace(params_of(0, 8, 6), fields=rng.standard_normal((8, 90)), activity=np.full(90, 0.02))
     rows = rows_of(params, 1, n=6, missing=missing)
-    model = SparseCoding(90, 2, 2, 2, 2, cut=False, schedule=Schedule(10))
-    found = model.prepare(params).now
+    model = SparseCoding(90, 2, 2)
+    found = model.prepare(params)
     seen = (~np.isnan(rows)).astype(float)
     y = np.nan_to_num(rows)
     posterior = found.with_blanks(y, seen, (y**2).sum(axis=1)) if missing else found.whole(y, (y**2).sum(axis=1))
@@ -72,7 +70,7 @@ def test_many_causes_are_chosen_among_by_groups(missing):
 def test_rows_equal_enumeration(missing, seed):
     """Twelve causes or fewer: likelihood, posterior, most probable state and missing numbers are exact."""
     params = params_of(seed)
-    rows, model = rows_of(params, seed, missing=missing), SparseCoding(6, 3, 2, 3, 2)
+    rows, model = rows_of(params, seed, missing=missing), AnnealedCoding(6, 3, 2)
     shared, block = model.prepare(params), block_of(rows)
     every = model.hidden_states(params)
     truth = [truth_of_row(params, y, every) for y in rows]
@@ -86,7 +84,7 @@ def test_rows_equal_enumeration(missing, seed):
 
 
 def test_a_row_of_blanks_says_nothing():
-    params, model = params_of(0), SparseCoding(6)
+    params, model = params_of(0), AnnealedCoding(6)
     block = block_of(np.full((2, 8), np.nan))
     assert model.log_likelihood(params, model.prepare(params), block) == pytest.approx([0.0, 0.0], abs=1e-12)
     np.testing.assert_allclose(model.posterior(params, model.prepare(params), block)[0], params.activity, rtol=1e-12)
@@ -96,7 +94,7 @@ def test_a_row_of_blanks_says_nothing():
 def test_most_probable_state_outside_the_candidates():
     """A long field has a small W_h'y/|W_h| for its own row, yet alone it is the best state: equation 4's last term."""
     params = params_of(0)
-    model = SparseCoding(14, 2, 2, 2, 2)
+    model = SparseCoding(14, 2, 2)
     rng = np.random.default_rng(1)
     wide = replace(params, fields=rng.standard_normal((8, 14)), activity=np.full(14, 0.1))
     rows = rows_of(wide, 5, n=200)
@@ -143,9 +141,8 @@ def test_plain_em_is_monotone(seed, missing):
     """All states, plain pi: the log-likelihood never falls, at any step; sigma and W by (6) and (7)."""
     params = params_of(seed, 6, 4)
     table = open_table(rows_of(params, seed, n=200, missing=missing), reals=True)
-    model = all_states(4, shared_activity=bool(seed % 2))
-    assert model.promises.monotone
-    outcome = fit_em(model, table.grid(64), Local(), Settings(max_iter=60, tol=0.0, seed=seed), None, None)
+    model = AnnealedCoding(4, 4, 4, shared_activity=bool(seed % 2), planned_passes=0, data_cut=False)
+    outcome = fit_planned(model, table.grid(64), Local(), Settings(max_iter=60, tol=0.0, seed=seed), None, None)
     assert len(outcome.trace) >= 40
     assert (np.diff(outcome.trace) >= -1e-9 * np.abs(outcome.trace[1:])).all()
 
@@ -162,7 +159,7 @@ def test_all_states_leave_pi_plain():
 def test_pi_is_corrected_for_truncation(gamma):
     """Equation 8, with binomials."""
     params = params_of(4, shared=True)
-    model = SparseCoding(6, 4, gamma, 4, gamma, cut=False, schedule=Schedule(10))
+    model = SparseCoding(6, 4, gamma)
     stats = expected(model, params, rows_of(params, 4))
     k = np.arange(gamma + 1)
     few = binom.pmf(k, 6, 0.3)
@@ -187,31 +184,30 @@ def test_a_cause_that_no_row_has_stays_as_it_is():
 
 def test_the_cut_shares_ties_and_weights():
     scores = RowScores(np.array([5.0, 1.0, 3.0, 3.0, 2.0]), np.array([1.0, 1.0, 2.0, 1.0, 1.0]))
-    assert scores.cut_at(1.0).tolist() == [5.0, 1.0]
-    assert scores.cut_at(2.5).tolist() == [3.0, 0.5]
-    assert scores.cut_at(4.0).tolist() == [3.0, 1.0]
-    assert scores.cut_at(4.5).tolist() == [2.0, 0.5]
-    assert scores.cut_at(6.0).tolist() == [1.0, 1.0]
+    assert scores.cut_at(1.0) == (5.0, 1.0)
+    assert scores.cut_at(2.5) == (3.0, 0.5)
+    assert scores.cut_at(4.0) == (3.0, 1.0)
+    assert scores.cut_at(4.5) == (2.0, 0.5)
+    assert scores.cut_at(6.0) == (1.0, 1.0)
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 def test_the_rows_within_the_cut_are_the_best(missing):
-    params = params_of(5, step=8.0, shared=True)
+    params = params_of(5, shared=True)
     rows = rows_of(params, 5, n=70, missing=missing)
-    model = SparseCoding(6, 4, 2, 4, 2, schedule=Schedule(10))
     grid = open_table(rows, reals=True).grid(16)
 
     def passes(function):
         return Local(2).reduce(function, grid)
 
-    cut = model.before_pass(params, passes)
+    model = AnnealedCoding(6, 4, 2, planned_passes=10).of_pass(params, Key(0, pass_number=8), passes)
     use = 70 * binom.cdf(2, 6, 0.3)
     scores = [truth_of_row(params, y, states_of_row(params, y, 4, 2))[0] for y in rows]
     order = np.argsort(scores)[::-1]
     share = np.zeros(70)
     share[order[: int(use)]], share[order[int(use)]] = 1.0, use % 1.0
     truth = true_statistics(params, rows, share, 4, 2)
-    found = Local().reduce(lambda block: model.expect(cut, model.prepare(cut), block, None, Key(0))[0], grid)
+    found = Local().reduce(lambda block: model.expect(params, model.prepare(params), block, None, Key(0))[0], grid)
     assert float(found.used) == pytest.approx(use, rel=1e-12)
     assert float(found.weight) == 70.0
     assert float(found.bound) == pytest.approx(sum(scores), rel=1e-12)
@@ -224,10 +220,12 @@ def test_weights_are_repeats_and_order_does_not_matter():
     params = params_of(6)
     rng = np.random.default_rng(0)
     rows, many = rows_of(params, 6, n=90), rng.integers(1, 4, 90)
-    model, settings = SparseCoding(6, 4, 2, 5, 3, schedule=Schedule(9, 2.0)), Settings(max_iter=14, tol=0.0)
+    few = {"first_candidates": 4, "first_active": 2}
+    model = AnnealedCoding(6, 5, 3, planned_passes=9, first_temperature=2.0, **few)
+    settings = Settings(max_iter=14, tol=0.0)
     shuffled = rng.permutation(np.repeat(np.arange(90), many))
     fits = [
-        fit_em(model, table.grid(32), Local(), settings, None, None)
+        fit_planned(model, table.grid(32), Local(), settings, None, None)
         for table in (
             open_table(rows, reals=True).with_weights(many.astype(float)),
             open_table(rows[shuffled], reals=True),
@@ -237,14 +235,14 @@ def test_weights_are_repeats_and_order_does_not_matter():
     np.testing.assert_allclose(fits[0].params.fields, fits[1].params.fields, atol=1e-6)
 
 
-# Starts, repairs, the schedule ----------------------------------------------------------------------------------------
+# Starts, the plan ----------------------------------------------------------------------------------------------------
 
 
 def test_the_start_about_the_mean_has_sigma_from_the_rows():
     params = params_of(7)
     rows = rows_of(params, 7, n=50, missing=0.1)
     table = open_table(rows, reals=True)
-    model = SparseCoding(6, 6, 6, 6, 6, start_from="mean", start_active=1.0, schedule=PLAIN)
+    model = AnnealedCoding(6, 6, 6, first_candidates=6, first_active=6, start_from="mean", start_active=1.0)
     from hiddenbits.data.summary import summarise
 
     def passes(function):
@@ -260,24 +258,24 @@ def test_the_start_about_the_mean_has_sigma_from_the_rows():
     assert float(start.spread) == pytest.approx(np.sqrt(np.nanvar(rows, axis=0).mean()), rel=1e-12)
 
 
-@pytest.mark.full
-def test_a_repair_is_kept_only_if_it_helps():
-    params = params_of(8, 12, 5)
-    table = open_table(rows_of(params, 8, n=300), reals=True)
-    model = SparseCoding(5, 4, 3, 5, 5, schedule=Schedule(30, 2.0))
-    for seed in range(4):
-        outcome = fit_em(model, table.grid(128), Local(), Settings(2, 2, 60, 1e-4, seed=seed), None, None)
-        objectives = [restart.objective for restart in outcome.restarts]
-        assert len(objectives) == 4
-        assert outcome.best == int(np.argmax(objectives))
-        assert float(outcome.params.step) >= 30
+def test_a_plan():
+    few, many = (5, 3), (8, 4)
+    plan = AnnealedCoding(9, *many, planned_passes=60, first_temperature=3.0, data_cut=False)
+    passes = {number: plan.of_pass(None, Key(0, pass_number=number), None) for number in (0, 24, 44, 45, 48, 1000)}
+    assert [now.temperature for now in passes.values()] == pytest.approx([3.0, 2.0, 3.0 - 2.0 * 44 / 48, 1.125, 1, 1])
+    assert [(now.n_candidates, now.max_active) for now in passes.values()] == 3 * [few] + 3 * [many]
+    at_once = replace(plan, planned_passes=0)
+    assert at_once.of_pass(None, Key(0), None).temperature == 1.0
+    assert [plan.way(number, 1 / 3, 2 / 3) for number in (0, 20, 30, 40, 60)] == [0.0, 0.0, 0.5, 1.0, 1.0]
+    with pytest.raises(ValueError, match="swap them"):
+        AnnealedCoding(6, cut_from=0.7, cut_to=0.6)
 
 
 def test_the_end_of_the_schedule():
     params = params_of(9)
     table = open_table(rows_of(params, 9, n=60), reals=True)
     for settles, reasons in [(False, {"schedule_done"}), (True, {"converged", "max_iter"})]:
-        model = SparseCoding(6, 4, 2, 4, 2, schedule=Schedule(7, 2.0), settles=settles)
-        outcome = fit_em(model, table.grid(32), Local(), Settings(max_iter=30, tol=1e-3), None, None)
+        model = AnnealedCoding(6, 4, 2, planned_passes=7, first_temperature=2.0, settles=settles)
+        outcome = fit_planned(model, table.grid(32), Local(), Settings(max_iter=30, tol=1e-3), None, None)
         assert outcome.restarts[0].reason in reasons
         assert len(outcome.trace) == 7 if not settles else len(outcome.trace) >= 7

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from hiddenbits.families.binary_sparse_coding.planned_coding import Schedule
 from hiddenbits.families.binary_sparse_coding.truncated_posterior import active_shares, count_states, truncation
 
 pytestmark = pytest.mark.core
@@ -42,14 +41,3 @@ def test_shares_of_active_causes(seed):
     want = [weights[states.sum(axis=1) == k].sum() for k in range(5)]
     np.testing.assert_allclose(active_shares(p, 4), want, rtol=1e-13)
     np.testing.assert_allclose(active_shares(np.full(700, 0.0107), 8), binom.pmf(np.arange(9), 700, 0.0107), rtol=1e-10)
-
-
-def test_a_schedule():
-    plan = Schedule(60, temperature=3.0)
-    assert [plan.heat(step) for step in (0, 24, 48, 59, 1000)] == [3.0, 2.0, 1.0, 1.0, 1.0]
-    assert [plan.cut(step) for step in (0, 20, 30, 40, 60)] == [0.0, 0.0, 0.5, 1.0, 1.0]
-    assert [plan.is_wide(step) for step in (44, 45)] == [False, True]
-    assert [plan.is_over(step) for step in (59, 60)] == [False, True]
-    assert Schedule(0, 5.0).heat(0) == 1.0
-    with pytest.raises(ValueError, match="swap them"):
-        Schedule(60, cut_from=0.7, cut_to=0.6)

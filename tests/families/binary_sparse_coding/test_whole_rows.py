@@ -7,7 +7,6 @@ import pytest
 
 from hiddenbits.families.binary_sparse_coding import rows as coding_rows
 from hiddenbits.families.binary_sparse_coding.model import SparseCoding
-from hiddenbits.families.binary_sparse_coding.planned_coding import Schedule, _scores
 from tests.families.binary_sparse_coding.coding_data import block_of, expected, params_of, rows_of
 
 pytest.importorskip("numba", reason="the fast extra is not installed")
@@ -22,7 +21,7 @@ def test_as_without_numba(monkeypatch, dtype, rtol, H, c, gamma, temperature):
     params = replace(params, activity=np.full(H, 2.0 / H))
     n = 1500 if H == 6 else 300
     rows, weights = rows_of(params, 1, n=n).astype(dtype), np.random.default_rng(0).uniform(0.0, 3.0, n)
-    model = SparseCoding(H, c, gamma, c, gamma, cut=False, schedule=Schedule(10, temperature), dtype=dtype)
+    model = SparseCoding(H, c, gamma, dtype=dtype, temperature=temperature)
     fast = expected(model, params, rows, weights)
     monkeypatch.setattr(coding_rows, "fast_kernels", lambda: None)
     slow = expected(model, params, rows, weights)
@@ -33,11 +32,10 @@ def test_as_without_numba(monkeypatch, dtype, rtol, H, c, gamma, temperature):
 
 def test_rows_at_the_cut_are_found_again():
     """The cut is the score of a row, and compared with `==`."""
-    params, model = params_of(0), SparseCoding(6, 3, 2, 3, 2, schedule=Schedule(10))
-    block = block_of(rows_of(params, 0, n=700))
-    found = _scores(model.prepare(params).now, block)
-    at = replace(params, cut=np.array([np.sort(found.scores)[300], 0.25]))
-    assert model.expect(at, model.prepare(at), block, None, None)[0].used == 399.25
+    params, model = params_of(0), SparseCoding(6, 3, 2)
+    rows = rows_of(params, 0, n=700)
+    scores = coding_rows.scores_of(model.prepare(params), block_of(rows)).scores
+    assert expected(replace(model, cut=(np.sort(scores)[300], 0.25)), params, rows).used == 399.25
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -60,7 +58,7 @@ def test_candidates(dtype):
 
 
 def test_what_is_not_a_number_stays_so():
-    params, model = params_of(0), SparseCoding(6, 3, 2, 3, 2, cut=False, schedule=Schedule(10))
+    params, model = params_of(0), SparseCoding(6, 3, 2)
     params.fields[1, 2] = np.nan
     with np.errstate(invalid="ignore"):
         assert np.isnan(expected(model, params, rows_of(params_of(0), 0)).bound)

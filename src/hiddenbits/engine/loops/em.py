@@ -23,7 +23,7 @@ from hiddenbits.engine.loops.squarem import adjusted, next_point
 from hiddenbits.engine.outcome import Outcome, StopReason
 from hiddenbits.engine.row_memory import RowMemory
 from hiddenbits.engine.state import CheckpointStore, Extrapolation, Position, Settings, Watch
-from hiddenbits.model_api import Extrapolates, Key, LooksBeforePass, Model, P, S, Scheduled, Speculative
+from hiddenbits.model_api import Extrapolates, Key, Model, P, S, Scheduled, Speculative
 
 # Extrapolation begins after this many plain passes: earlier it more often lands in the basin of another maximum.
 # benchmarks/results/mixture.md has what it gains and how often it ends below plain EM. A polish, the second
@@ -92,11 +92,9 @@ class Evaluation(Generic[P, S]):
 
 def evaluate(model: Model[P, S], context: FitContext, now: Position) -> Evaluation[P, S]:
     """Walk the table once, at the position's parameters."""
-    promises, params = model.promises, now.params
-    if promises.looks_before_pass and isinstance(model, LooksBeforePass):
-        params = model.before_pass(params, context.passes)
+    params = now.params
     key = Key(context.settings.seed, now.restart, len(now.trace))
-    row_memory = context.executor.row_memory(now.row_memory) if promises.carry else None
+    row_memory = context.executor.row_memory(now.row_memory) if model.promises.carry else None
     stats = context.passes(partial(block_statistics, model, params, model.prepare(params), key, row_memory))
     return Evaluation(model, params, stats, model.objective(params, stats), row_memory)
 

@@ -96,11 +96,6 @@ class FitContext:
         """Weight of all rows."""
         return float(self.summary.weight)
 
-    @property
-    def n_restarts(self) -> int:
-        """Number of restarts, repairs included."""
-        return self.settings.n_init + self.settings.n_repairs
-
     def late(self, times: float = 1.0) -> bool:
         """Return whether the time of the fit is over, or would be before the middle of the next pass.
 
@@ -132,7 +127,7 @@ class FitContext:
         """Log why a restart stopped; `position` is the one after its end."""
         if LOG.isEnabledFor(logging.INFO):
             end = position.finished[-1]
-            numbers = (position.restart, self.n_restarts, str(end.reason), end.n_iter, end.objective)
+            numbers = (position.restart, self.settings.n_init, str(end.reason), end.n_iter, end.objective)
             LOG.info(words + " stopped: %s after %d passes, objective %.10g.", *numbers)
 
 

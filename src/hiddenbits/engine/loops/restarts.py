@@ -16,7 +16,7 @@ from hiddenbits.engine.loops.subsample_start import MORE, SubsampleStart, best_s
 from hiddenbits.engine.outcome import Outcome, Restart, StopReason
 from hiddenbits.engine.recorded_cells import check_recorded_cells
 from hiddenbits.engine.state import Best, CheckpointStore, Online, Position, Settings, Watch
-from hiddenbits.model_api import Key, Model, P, Passes, Repairs, S
+from hiddenbits.model_api import Key, Model, P, Passes, S
 
 QUICK_ITERATIONS = 400  # of a quick way, where time is limited
 
@@ -46,9 +46,9 @@ def all_restarts(
         fresh = position.params is None and not position.finished
         limited = settings.max_time is not None and not subsample.n_rows
         quick = _quick_fits(alternative_starts, context) if limited and fresh else []
-        while position.restart < context.n_restarts and not ((position.finished or quick) and context.late()):
+        while position.restart < context.settings.n_init and not ((position.finished or quick) and context.late()):
             position = _first_position(one, context, subsample, position)
-            if position.restart < context.n_restarts:  # it has not ended on the subsample
+            if position.restart < context.settings.n_init:  # it has not ended on the subsample
                 position = one(context, position)
             context.log_stop("Restart %d of %d", position)
     position = _in_time(position, quick)
@@ -98,9 +98,7 @@ def _first_position(one: RestartLoop, context: FitContext, subsample: SubsampleS
     """Return where the loop of a restart begins: with parameters, if a subsample or short runs gave them."""
     fresh, settings = position.params is None, context.settings
     if fresh:
-        LOG.info("Restart %d of %d begins.", position.restart + 1, context.n_restarts)
-    if position.restart >= settings.n_init:  # a repair begins with the best fit so far
-        return position
+        LOG.info("Restart %d of %d begins.", position.restart + 1, context.settings.n_init)
     if subsample.n_rows:
         if fresh:
             position = context.keep(subsample.best_start())
@@ -128,9 +126,6 @@ def start_restart(
 ) -> Position:
     """Make the start of a restart."""
     key = Key(settings.seed, position.restart)
-    if position.restart >= settings.n_init and isinstance(model, Repairs):
-        start = model.perturbed(position.best.params, key)
-        return replace(position, params=start, safe=start, online=Online(settings.online_passes))
     start = full_start(model, summary, key, passes) if settings.online_passes else model.start(summary, key, passes)
     return replace(position, params=start, safe=start)
 

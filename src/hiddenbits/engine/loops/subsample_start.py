@@ -117,7 +117,7 @@ class SubsampleStart:
         if few.late(scale):
             found = replace(best.best, restart=len(others), trace=tuple(scale * value for value in best.best.trace))
             finished = (*others, _on_record(best, scale, StopReason.TIME))
-            return Position(restart=self.context.n_restarts, finished=finished, best=found)
+            return Position(restart=self.context.settings.n_init, finished=finished, best=found)
         return replace(self._going_on(best), finished=others)
 
     def _going_on(self, end: Position) -> Position:
@@ -174,8 +174,6 @@ def best_short_run(one: RestartLoop, context: FitContext, position: Position) ->
     They are for few rows: they are not saved, and a fit that was interrupted meanwhile makes them again.
     """
     settings = context.settings
-    # Restarts from n_init on are repairs: with a larger n_init none of the short runs is.
-    beyond = replace(settings, n_init=settings.n_init * settings.n_short)
 
     def run(restart: int) -> Position:
         at = Position(restart=restart)
@@ -185,7 +183,7 @@ def best_short_run(one: RestartLoop, context: FitContext, position: Position) ->
             at = there
             return len(there.trace) >= settings.short_passes
 
-        one(replace(context, settings=beyond, checkpoints=None, watch=far_enough, logged=None), at)
+        one(replace(context, checkpoints=None, watch=far_enough, logged=None), at)
         return at
 
     # Models choose the kind of start by the number of the restart: in steps of n_init all runs have the same kind.
@@ -194,6 +192,9 @@ def best_short_run(one: RestartLoop, context: FitContext, position: Position) ->
         runs.append(run(position.restart + len(runs) * settings.n_init))
     furthest = max(runs, key=lambda at: at.objective)
     LOG.info(
-        "Restart %d of %d continues with the best of %d starts.", position.restart + 1, context.n_restarts, len(runs)
+        "Restart %d of %d continues with the best of %d starts.",
+        position.restart + 1,
+        context.settings.n_init,
+        len(runs),
     )
     return replace(furthest, restart=position.restart, finished=position.finished, best=position.best)

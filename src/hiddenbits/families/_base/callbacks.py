@@ -35,7 +35,7 @@ def watching(
     if not getattr(estimator, "_skl_callbacks", None) and not hasattr(estimator, "_parent_callback_ctx"):
         yield None
         return
-    root = estimator._init_callback_context(max_subtasks=settings.n_init + settings.n_repairs)
+    root = estimator._init_callback_context(max_subtasks=settings.n_init)
     root.call_on_fit_task_begin(estimator=estimator)
     begun: list[Any] = []
 

@@ -34,6 +34,7 @@ from hiddenbits.engine import (
     current,
     fit_closed_form,
     fit_em,
+    fit_planned,
     one_blas_thread,
 )
 from hiddenbits.families._base.callbacks import CallbackSupportMixin, watching, with_callbacks
@@ -57,7 +58,7 @@ from hiddenbits.families._base.sizes import (
     refuse_unsupported,
     rows_to_begin_on,
 )
-from hiddenbits.model_api import BeginsOnFew, P, RowModel, S
+from hiddenbits.model_api import BeginsOnFew, P, Planned, RowModel, S
 from hiddenbits.store.validation import require
 
 LOG = logging.getLogger(__name__)
@@ -122,7 +123,10 @@ class BitsEstimator(
     @property
     def _loop(self) -> Callable[..., Outcome]:
         """The engine's loop that fits go by."""
-        return fit_closed_form if self._model().promises.closed_form else fit_em
+        model = self._model()
+        if model.promises.closed_form:
+            return fit_closed_form
+        return fit_planned if isinstance(model, Planned) else fit_em
 
     def _rows_to_begin_on(self) -> int | None:
         """Return how many rows fits to large tables begin on; None where they begin with all."""

@@ -183,7 +183,7 @@ class RefitVerb:
         model = made._model()
         table = made._arranged(model, table)
         weight = float(table.shape[0] if table.weights is None else table.weights.sum())
-        settings = replace(made._settings(), n_init=1, n_repairs=0, online_passes=0, start_rows=None)
+        settings = replace(made._settings(), n_init=1, online_passes=0, start_rows=None)
         settings = settings if tol is None else replace(settings, tol=tol)
         grid = made._pass_grid(model, table, settings)
         # A model that polishes begins there: its first stage is behind it.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
@@ -13,14 +12,12 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from hiddenbits.array_types import Floats, Randomness
-from hiddenbits.engine import Settings
 from hiddenbits.families._base.parameters import COMMON
 from hiddenbits.families._base.showing import SummaryTable, strongest_each_way
 from hiddenbits.families._base.sizes import HiddenParts
 from hiddenbits.families._base.transformer import CodingEstimator
-from hiddenbits.families.binary_sparse_coding.model import SparseCoding
+from hiddenbits.families.binary_sparse_coding.annealing import AnnealedCoding
 from hiddenbits.families.binary_sparse_coding.params import CodingParams
-from hiddenbits.families.binary_sparse_coding.planned_coding import Schedule
 
 # `Annealing`: how a fit of binary sparse coding begins, and what changes from pass to pass.
 
@@ -127,12 +124,8 @@ class BinarySparseCoding(CodingEstimator[CodingParams, Any]):
         default `Annealing()`; `Annealing(temperature=1, start="mean")` where causes do not add up.
     dtype : {"float64", "float32"}, default="float64"
         Of the products over rows: float32 takes half the time, and half the memory where the table is float32, too.
-    online_passes : int, default=0
-        Passes of online EM before the full passes, for tables with very many rows.
     n_init : int, default=2
         Restarts; the one with the best objective is kept.
-    n_repairs : int, default=0
-        Further restarts, each from the best fit so far with three fields drawn again.
     max_iter : int, default=200
         Most passes of each restart, those of the schedule included.
     tol : float, default=1e-4
@@ -156,7 +149,7 @@ class BinarySparseCoding(CodingEstimator[CodingParams, Any]):
     n_iter_, converged_, stop_reason_ : int, bool, str
         How the best restart went.
     restarts_ : tuple
-        Objective, passes and stop reason of every restart and repair.
+        Objective, passes and stop reason of every restart.
     n_features_in_, feature_names_in_ : int, ndarray
         As scikit-learn defines them.
 
@@ -184,18 +177,18 @@ class BinarySparseCoding(CodingEstimator[CodingParams, Any]):
     """
 
     accelerate = False  # candidates change from pass to pass: there is nothing to extrapolate
+    online_passes = 0  # a fit goes by its plan
     threshold = None  # numbers are taken as they are
     visible = "reals"  # what a `CombinationMachine` may be told, and `evaluate` asks
 
     _code_word = "cause"
     _hidden_parts: ClassVar[tuple[HiddenParts, ...]] = (HiddenParts("causes"),)
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
-        **{name: COMMON[name] for name in ("online_passes", "n_init", "max_iter", "tol", "random_state")},
+        **{name: COMMON[name] for name in ("n_init", "max_iter", "tol", "random_state")},
         **{one: [Interval(Integral, 1, None, closed="left")] for one in ("n_components", "n_candidates", "max_active")},
         "activity": [StrOptions({"shared", "each"})],
         "schedule": [Annealing, None],
         "dtype": [StrOptions({"float64", "float32"})],
-        "n_repairs": [Interval(Integral, 0, None, closed="left")],
     }
 
     def __init__(
@@ -207,9 +200,7 @@ class BinarySparseCoding(CodingEstimator[CodingParams, Any]):
         activity: Literal["shared", "each"] = "shared",
         schedule: Annealing | None = None,
         dtype: Literal["float64", "float32"] = "float64",
-        online_passes: int = 0,
         n_init: int = 2,
-        n_repairs: int = 0,
         max_iter: int = 200,
         tol: float = 1e-4,
         random_state: Randomness = None,
@@ -220,9 +211,7 @@ class BinarySparseCoding(CodingEstimator[CodingParams, Any]):
         self.activity = activity
         self.schedule = schedule
         self.dtype = dtype
-        self.online_passes = online_passes
         self.n_init = n_init
-        self.n_repairs = n_repairs
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
@@ -262,27 +251,27 @@ class BinarySparseCoding(CodingEstimator[CodingParams, Any]):
     def _options(self) -> dict[str, Any]:
         return {"schedule": self.schedule or Annealing()}
 
-    def _model(self) -> Any:
-        course = self._options()["schedule"]
-        return SparseCoding(
-            self.n_components,
-            self.n_candidates,
-            self.max_active,
-            course.wide_candidates,
-            course.wide_active,
-            self.activity == "shared",
-            course.start,
-            course.start_scale,
-            course.start_active,
-            course.data_cut,
-            course.jitter,
-            Schedule(course.n_passes, course.temperature, cut_from=course.cut_from, cut_to=course.cut_to),
-            course.settle,
-            self.dtype,
+    def _model(self) -> AnnealedCoding:
+        plan = self._options()["schedule"]
+        return AnnealedCoding(
+            n_components=self.n_components,
+            n_candidates=plan.wide_candidates,
+            max_active=plan.wide_active,
+            shared_activity=self.activity == "shared",
+            dtype=self.dtype,
+            jitter=plan.jitter,
+            first_candidates=self.n_candidates,
+            first_active=self.max_active,
+            first_temperature=plan.temperature,
+            planned_passes=plan.n_passes,
+            settles=plan.settle,
+            data_cut=plan.data_cut,
+            cut_from=plan.cut_from,
+            cut_to=plan.cut_to,
+            start_from=plan.start,
+            start_scale=plan.start_scale,
+            start_active=plan.start_active,
         )
-
-    def _settings(self) -> Settings:
-        return replace(super()._settings(), n_repairs=self.n_repairs)
 
     @property
     def _takes_reals(self) -> bool:

@@ -1,4 +1,4 @@
-"""Binary sparse coding: causes that are on or off and add up to a row of real numbers (Henniges et al. 2010).
+"""Binary sparse coding: causes are on or off and add up to a row of real numbers (Henniges et al. 2010).
 
     s_h = 1 with probability pi_h,     y = W s + sigma e,     e ~ N(0, I)                                        eq 1
 
@@ -27,80 +27,113 @@ the statistics small, where an update for the observed cells alone would need a 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-from scipy import sparse
 
-from hiddenbits.array_types import Floats, Rows
+from hiddenbits.array_types import Floats
 from hiddenbits.data import Block
-from hiddenbits.data.operands import scratch
 from hiddenbits.families.binary_sparse_coding.params import CodingParams, CodingStats
-from hiddenbits.families.binary_sparse_coding.planned_coding import RIDGE, PlannedCoding, within
-from hiddenbits.families.binary_sparse_coding.rows import CodingShared, kernels_for, runs_of, whole_rows
-from hiddenbits.families.binary_sparse_coding.truncated_posterior import Prepared, RowPosterior, squares_of
-from hiddenbits.model_api import Footprint, Key
+from hiddenbits.families.binary_sparse_coding.rows import EVERY_ROW, Cut, runs_of, statistics_of
+from hiddenbits.families.binary_sparse_coding.truncated_posterior import (
+    Prepared,
+    RowPosterior,
+    Truncation,
+    active_shares,
+    squares_of,
+    truncation,
+)
+from hiddenbits.maths.state_sums import states_of
+from hiddenbits.model_api import Footprint, Key, OneStage, Promises
+
+EXACT_CAUSES = 12  # up to 4,096 states a row: the verbs look at all of them
+RIDGE = 1e-9  # of the mean of Sum <s>: where rows say nothing of a field, it stays as it is
+LEAST_NOISE = 1e-6  # of the spread: a table without any noise would have sigma 0, and an infinite likelihood
+LEAST_ACTIVE = 1e-5  # pi stays this far from 0 and 1
 
 
 @dataclass(frozen=True)
-class SparseCoding(PlannedCoding):
-    """The model: fields add up. Hyperparameters are those of `PlannedCoding`."""
+class SparseCoding(OneStage):
+    """The model of a pass; hyperparameters only.
 
+    Parameters
+    ----------
+    n_components : int
+        H.
+    n_candidates, max_active : int
+        H' and gamma.
+    shared_activity : bool
+        One pi for all causes.
+    dtype : {"float64", "float32"}
+        Of the products over rows; sums, and the updates, are in float64.
+    temperature : float
+        The weights of the states are taken to the power 1 / temperature.
+    cut : tuple of two floats
+        Which rows count.
+    jitter : float
+        Standard deviation of noise that is added to W.
+    key : Key or None
+        Where that noise comes from; None: there is none.
+    """
+
+    n_components: int = 10
+    n_candidates: int = 8
+    max_active: int = 5
+    shared_activity: bool = True
+    dtype: Literal["float64", "float32"] = "float64"
+    temperature: float = 1.0
+    cut: Cut = EVERY_ROW
+    jitter: float = 0.0
+    key: Key | None = None
+
+    params_type: ClassVar[Any] = CodingParams
     stats_type: ClassVar[Any] = CodingStats
+    carry_type: ClassVar[Any] = None
+
+    @property
+    def promises(self) -> Promises:
+        """What holds for every fit."""
+        exact = self.n_components <= EXACT_CAUSES
+        why = {
+            "accelerates": "candidates change from pass to pass",
+            "monotone": "states and rows are left out, and which ones changes from pass to pass",
+            "likelihood": "states with many causes on are left out: a lower bound",
+        }
+        return Promises(
+            likelihood="exact" if exact else "bound", monotone=False, accelerates=False, online_form=True, why=why
+        )
+
+    @property
+    def states(self) -> Truncation:
+        """The states that the posterior of a row is cut down to."""
+        c = min(self.n_candidates, self.n_components)
+        return truncation(c, min(self.max_active, c))
 
     def footprint(self, n_columns: int, row_cells: float) -> Footprint:
         """Return what a block costs; the states of its rows do not count, for few rows are worked on at a time."""
-        H, states = self.n_components, self._states(0.0)
+        H, states = self.n_components, self.states
         pairs = len(states.first)
         flops = 4.0 * n_columns * H + 4.0 * states.n_states * (states.n_candidates + pairs)
         return Footprint(100.0 + 2.0 * pairs, float(n_columns * H + H * H), flops)
 
+    def prepare(self, params: CodingParams) -> Prepared:
+        """Return what all rows of a pass share."""
+        return Prepared(params, self.states, self.temperature, np.dtype(self.dtype).type)
+
     def expect(
-        self, params: CodingParams, shared: CodingShared, block: Block, carry: None, key: Key
+        self, params: CodingParams, shared: Prepared, block: Block, carry: None, key: Key
     ) -> tuple[CodingStats, None]:
         """Return the statistics of a block."""
-        now, n, H = shared.now, block.n_rows, params.n_components
-        if (kernels := kernels_for(now, block)) is not None:
-            return whole_rows(kernels, params, now, block), None
-        means = scratch("means", (n, H), now.dtype)
-        pairs = scratch("pairs", (n, len(now.states.first)), now.dtype)
-        places: Rows = np.empty(pairs.shape, np.intp)
-        Y, squares, scores = np.asarray(block.x.operand(now.dtype, slot="x")), np.empty(n), np.empty(n)
-        counted, filled, filled_squares = np.empty(n), None, 0.0
-        for rows, observed in runs_of(block, now.dtype):
-            squares[rows] = squares_of(Y[rows])
-            found = now.look(Y[rows], observed, squares[rows], out=means[rows] if isinstance(rows, slice) else None)
-            if not isinstance(rows, slice):
-                means[rows] = found.means
-            scores[rows], pairs[rows] = found.scores, found.pairs
-            places[rows] = now.pair_places(found.candidates)
-            counted[rows] = block.weights[rows] * within(params.cut, found.scores)
-            if observed is not None:
-                more, more_squares = _filled(now, observed, found, counted[rows])
-                filled = more if filled is None else filled + more
-                filled_squares += more_squares
-        if (counted != 1.0).any():
-            means *= counted[:, None].astype(now.dtype)
-            pairs *= counted[:, None].astype(now.dtype)
-        joint = (Y.T @ means).astype(np.float64, copy=False)
-        stats = CodingStats(
-            np.asarray(block.weights @ scores),
-            np.asarray(block.weights.sum()),
-            np.asarray(counted.sum()),
-            np.asarray(counted @ squares + filled_squares),
-            means.sum(axis=0, dtype=np.float64),
-            joint if filled is None else joint + filled,
-            np.asarray(np.bincount(places.ravel(), pairs.ravel(), H * H), np.float64).reshape(H, H),
-        )
-        return stats, None
+        return statistics_of(shared, self.cut, block), None
 
     def objective(self, params: CodingParams, stats: CodingStats) -> float:
-        """Return the free energy: that of the step's temperature, over all rows."""
+        """Return the free energy: that of the pass's temperature, over all rows."""
         return float(stats.bound)
 
     def update(self, params: CodingParams, stats: CodingStats) -> CodingParams:
-        """Equations 6 to 8, and the noise that the schedule asks for."""
+        """Equations 6 to 8; noise is added to the fields last."""
         H, used = params.n_components, float(stats.used)
         ridge = RIDGE * max(float(stats.hidden.mean()), 1e-300)
         second = stats.second
@@ -108,17 +141,22 @@ class SparseCoding(PlannedCoding):
         W = np.asarray(np.linalg.solve(second, (stats.joint + ridge * params.fields).T).T, np.float64)  # (6)
         # (7): by (6) the last trace is that of W' Sum <y s'>, but for the ridge
         left = float(stats.squares) - float(np.vdot(W, stats.joint)) + ridge * float(np.vdot(W, params.fields - W))
-        noise = self._sigma(params, left, stats)
-        return self.advanced(params, W, noise, stats.hidden, used)
+        noise = sigma(params, left, stats)
+        shares = active_shares(params.activity, self.states.max_active)
+        few, on = float(shares.sum()), float(shares @ np.arange(len(shares)))  # A and B
+        correction = few * float(params.activity.sum()) / on if on > 0.0 else 1.0
+        pi = correction * stats.hidden / used  # (8)
+        pi = np.full(H, pi.mean()) if self.shared_activity else pi
+        if self.jitter and self.key is not None:
+            W = W + self.jitter * self.key.rng().standard_normal(W.shape)
+        pi = np.clip(pi, LEAST_ACTIVE, 1.0 - LEAST_ACTIVE)
+        return replace(params, fields=np.ascontiguousarray(W), activity=pi, noise=noise)
 
-    def first_noise(self, params: CodingParams, stats: CodingStats) -> float:
-        """Return sigma with the fields of a start, equation 7."""
-        W = params.fields
-        left = float(stats.squares) - 2.0 * float(np.sum(W * stats.joint)) + float(np.sum((W.T @ W) * stats.second))
-        return self._sigma(params, left, stats)
+    # ------------------------------------------------------------------------------------------------ online EM
 
-    def _sigma(self, params: CodingParams, left: float, stats: CodingStats) -> float:
-        return self.least_noise(params, left / (float(stats.used) * params.n_columns))
+    def online(self) -> SparseCoding:
+        """Return the model of the last pass of a plan, with every row."""
+        return SparseCoding(self.n_components, self.n_candidates, self.max_active, self.shared_activity, self.dtype)
 
     def pseudo_statistics(self, params: CodingParams, weight: float) -> CodingStats:
         """Return the statistics of rows that are just as the model expects, for online EM to continue from a fit."""
@@ -149,19 +187,73 @@ class SparseCoding(PlannedCoding):
         valid = (stats.hidden >= -slack).all() and (stats.hidden <= stats.used + slack).all()
         return None if valid else "causes are on in more rows than there are, or in fewer than none"
 
+    def mismatch(self, params: CodingParams) -> str | None:
+        """Return how valid parameters disagree with the hyperparameters, or None."""
+        H = params.n_components
+        if self.n_components != H:
+            return f"it has {H} causes where {self.n_components} are declared"
+        if self.shared_activity and np.ptp(params.activity) > 0.0:
+            return "its causes differ in their activity, where one for all is declared"
+        return None
 
-def _filled(now: Prepared, observed: Any, found: RowPosterior, counted: Floats) -> tuple[Floats, float]:
-    """Return what missing numbers add to Sum <y s'> and Sum <y'y>: <y_j s'> = W_j <s s'>, <y_j^2> = sigma^2 + ..."""
-    n, c = found.candidates.shape
-    H, missing, states = now.params.n_components, 1.0 - observed, now.states
-    weighted = found.means * counted[:, None]
-    joint = now.params.fields * (missing.T @ weighted)  # <s_h s_h>
-    together = np.zeros((n, c, c))  # <s_i s_j> of different candidates
-    together[:, states.first, states.second] = found.pairs * counted[:, None]
-    together += together.transpose(0, 2, 1)
-    across = (together @ now.rows_of_fields[found.candidates]) * missing[:, None, :]
-    chosen = sparse.csr_array((np.ones(n * c), found.candidates.ravel(), np.arange(n * c + 1)), shape=(n * c, H))
-    joint += (chosen.T @ across.reshape(n * c, -1)).T
-    squares = float(np.sum(weighted * (missing @ now.squared_fields)))
-    squares += float(np.sum(together * now.observed_gram(missing, found.candidates)))
-    return joint, squares + float(now.params.noise) ** 2 * float(counted @ missing.sum(axis=1))
+    # ------------------------------------------------------------------------------------------------ rows
+
+    def _each(self, shared: Prepared, block: Block, take: Callable[[RowPosterior], Any], **asked: Any) -> Floats:
+        """Return what `take` takes from the posterior of each row."""
+        Y, out = np.asarray(block.x.operand(slot="x")), None
+        for rows, observed in runs_of(block):
+            values = take(shared.look(Y[rows], observed, squares_of(Y[rows]), **asked))
+            if out is None:
+                out = np.empty((block.n_rows, *values.shape[1:]))
+            out[rows] = values
+        return np.asarray(out)
+
+    def log_likelihood(self, params: CodingParams, shared: Prepared, block: Block) -> Floats:
+        """Return ln p(observed numbers) of each row, exact or a lower bound."""
+        return self._each(shared, block, lambda row: row.scores, only_scores=True)
+
+    def posterior(self, params: CodingParams, shared: Prepared, block: Block) -> Floats:
+        """Return P(s_h = 1 | observed numbers) of each row."""
+        return self._each(shared, block, lambda row: row.means)
+
+    def code(self, params: CodingParams, shared: Prepared, block: Block) -> Floats:
+        """Return the most probable state of the causes."""
+        return self._each(shared, block, lambda row: row.best, best=True)
+
+    def reconstruct(self, params: CodingParams, codes: Floats) -> Floats:
+        """Return E[y] given which causes are on: W s."""
+        return np.asarray(codes @ params.fields.T)
+
+    def fill(self, params: CodingParams, shared: Prepared, block: Block) -> Floats:
+        """Return E[y_j | observed numbers], for every cell."""
+        return self.reconstruct(params, self.posterior(params, shared, block))
+
+    def leave_one_out(self, params: CodingParams, shared: Prepared, block: Block) -> Floats:
+        """Refuse: a real number has a density given the others, not a probability."""
+        raise ValueError(
+            "bit_probabilities needs a table of bits, but this model has real numbers. Use complete on a copy in "
+            "which these cells are blank."
+        )
+
+    def draw(self, params: CodingParams, n: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+        """Draw n rows and which causes are on."""
+        s = (rng.random((n, params.n_components)) < params.activity).astype(np.float64)
+        noise = float(params.noise) * rng.standard_normal((n, params.n_columns))
+        return self.reconstruct(params, s) + noise, s
+
+    def hidden_states(self, params: CodingParams) -> Floats:
+        """Return every state of the causes."""
+        return states_of(params.n_components)
+
+    def log_joint(self, params: CodingParams, y: Floats, s: Floats) -> float:
+        """Return ln p(y, s) of one complete row: the definition, equation 1."""
+        pi, variance = params.activity, float(params.noise) ** 2
+        apart = y - params.fields @ s
+        prior = np.sum(s * np.log(pi) + (1.0 - s) * np.log1p(-pi))
+        return float(prior - 0.5 * (len(y) * np.log(2.0 * np.pi * variance) + apart @ apart / variance))
+
+
+def sigma(params: CodingParams, left: float, stats: CodingStats) -> Floats:
+    """Return sigma of what is left of the squares, not below what a table without noise would have."""
+    variance = left / (float(stats.used) * params.n_columns)
+    return np.asarray(np.sqrt(max(variance, (LEAST_NOISE * float(params.spread)) ** 2)))

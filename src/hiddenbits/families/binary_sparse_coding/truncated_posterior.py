@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import combinations
 from math import comb
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import binom
@@ -47,8 +47,6 @@ class RowPosterior(NamedTuple):
         T ln Sum p(s, y)^(1/T): the truncated log-likelihood where T is 1.
     best : ndarray of shape (rows, H) or None
         The most probable state, where it was asked for.
-    share : ndarray of shape (rows, 1) or None
-        What the weights of the states were multiplied by.
     """
 
     means: Any  # None where only scores were asked for, as are the pairs
@@ -56,7 +54,6 @@ class RowPosterior(NamedTuple):
     candidates: Rows
     scores: Floats
     best: AnyArray | None = None
-    share: AnyArray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,8 +64,6 @@ class Prepared:
     states: Truncation
     temperature: float
     dtype: type[np.floating[Any]]
-
-    adds: ClassVar[bool] = True  # whether the fields of causes add up
 
     @cached_property
     def W(self) -> AnyArray:  # noqa: N802  (the paper's letter)
@@ -220,7 +215,7 @@ class Prepared:
     ) -> RowPosterior:
         """Return the posterior from the log weights of every cause alone, f, and of the candidates' states.
 
-        Both are overwritten: `states` with the probabilities of the states but for their sum, 1 / `share`.
+        Both are overwritten.
         """
         n, c = chosen.shape
         np.put_along_axis(f, chosen, -np.inf, axis=1)  # candidates that are on alone are among the states
@@ -240,7 +235,7 @@ class Prepared:
         moments *= share
         f *= share
         np.put_along_axis(f, chosen, moments[:, :c], axis=1)
-        return RowPosterior(f, moments[:, c:], chosen, scores, code, share)
+        return RowPosterior(f, moments[:, c:], chosen, scores, code)
 
     def _best(self, states: AnyArray, f: AnyArray, chosen: Rows) -> Floats:
         """Return the most probable state of each row."""
