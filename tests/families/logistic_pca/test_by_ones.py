@@ -8,7 +8,7 @@ import hiddenbits
 from hiddenbits import IndependentColumns, LogisticPCA, Variational
 from hiddenbits.data import AllOnes, Block, Dense, MemorySource, Table
 from hiddenbits.data.bits import Pattern, pattern_of
-from hiddenbits.engine import Settings, fit_em
+from hiddenbits.engine import Settings, fit_planned
 from hiddenbits.engine.executors.local import Local
 from hiddenbits.families.logistic_pca.by_ones import expectations as expectations_module
 from hiddenbits.families.logistic_pca.by_ones import model as by_ones_model
@@ -233,7 +233,7 @@ def test_same_bits_on_threads_and_from_parts(fitted, q):
     for n_jobs, walked in ((1, source), (3, source), (3, NotResident(source))):
         executor = Local(n_jobs)
         grid = Table(walked, None, None, 7000).grid(256)
-        outcomes.append(fit_em(LogisticByOnes(q), grid, executor, Settings(n_init=1, max_iter=16), None, None))
+        outcomes.append(fit_planned(LogisticByOnes(q), grid, executor, Settings(n_init=1, max_iter=16), None, None))
         executor.close()
     for other in outcomes[1:]:
         assert np.array_equal(outcomes[0].trace, other.trace)

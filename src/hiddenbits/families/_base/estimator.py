@@ -124,9 +124,8 @@ class BitsEstimator(
     def _loop(self) -> Callable[..., Outcome]:
         """The engine's loop that fits go by."""
         model = self._model()
-        if model.promises.closed_form:
-            return fit_closed_form
-        return fit_planned if isinstance(model, Planned) else fit_em
+        passes = fit_planned if isinstance(model, Planned) else fit_em
+        return fit_closed_form if model.promises.closed_form else passes
 
     def _rows_to_begin_on(self) -> int | None:
         """Return how many rows fits to large tables begin on; None where they begin with all."""
@@ -205,7 +204,8 @@ class BitsEstimator(
             held = checkpoints.held()
         LOG.info("%s: fit to %d x %d cells, rows of weight %.10g.", type(self).__name__, *grid.table.shape, weight)
         with held, watching(self, settings, partial(self._attributes_at, weight)) as watch:
-            outcome = self._loop(model, grid, engine.executor, settings, checkpoints, watch)
+            loop = fit_planned if isinstance(model, Planned) else self._loop
+            outcome = loop(model, grid, engine.executor, settings, checkpoints, watch)
         self._keep(outcome, weight)
         return self
 

@@ -229,7 +229,4 @@ def with_cells(W: Floats, b: Floats, empty: Floats, n_cells: int) -> AnchoredPar
         child=child,
         anchors=anchors,
         covariances=np.tile(identity(q), (len(anchors), 1)),
-        age=np.zeros(()),
-        best=np.asarray(-np.inf),
-        stalled=np.zeros(()),
     )

@@ -16,9 +16,8 @@ fall. Columns without ones have the same sums, so they share one (w, b).
 
 Rows move between cells from pass to pass, cells are cut again after some passes, and W and b are scaled so that x keeps
 mean 0 and variance 1. Rows that kept their cells would let J rise for ever where loadings are large: it is no bound,
-and outside its cell an expansion is worth nothing. So J wavers a little: a fit has converged when J changes by less
-than the tolerance in a pass, or rises by less than that in the mean over PATIENCE passes. The tests compare J with the
-exact bound.
+and outside its cell an expansion is worth nothing. So J wavers a little, and the fit goes by a plan: it is judged after
+SETTLED passes, and over several of them (`engine/loops/planned.py`). The tests compare J with the exact bound.
 
 | letter | meaning | shape |
 |---|---|---|
@@ -31,7 +30,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from scipy import sparse
@@ -60,12 +59,10 @@ from hiddenbits.model_api import Footprint, Key, Passes, Promises
 
 CUT_AFTER, CUT_EVERY = (0, 1, 2, 4), 8  # passes after which cells are cut again, and then after every 8th
 SETTLED = 12  # passes after which a small change may mean convergence
-PATIENCE = 16  # passes over which the objective has to rise
 COLD, WARM = (10, 1.0), (2, 0.3)  # steps of the mean of a row without memory, and of one with; their greatest length
 LONGEST_STEP = 5.0  # of a column's (w, b)
 LENGTHS = (1.0, 0.25, 0.0625)  # of a column's step, tried in turn; then it stays
 ROUNDING = 1e-13
-FURTHEST = 1e3  # extrapolated loadings stay within this
 
 
 _compiled = compiled_twin("hiddenbits.families.logistic_pca.by_ones.kernels_numba", "settle")
@@ -123,13 +120,16 @@ class Shared:
 
 @dataclass(frozen=True)
 class LogisticByOnes:
-    """The model; hyperparameters only, as those of `Logistic`, the number of cells and the tolerance of a fit."""
+    """The model; hyperparameters only: those of `Logistic`, the number of cells, and whether they are cut again."""
 
     n_components: int = 2
     ridge: float = 0.1
     start_from: Literal["pca", "noise"] = "pca"
     n_cells: int = 256
-    tol: float = 1e-5
+    cuts: bool = True
+
+    planned_passes: ClassVar[int] = SETTLED
+    settles: ClassVar[bool] = True
 
     params_type = AnchoredParams
     stats_type = AnchoredStats
@@ -141,12 +141,13 @@ class LogisticByOnes:
         why = {
             "likelihood": "P(t) has no closed form: passes use an approximate bound; the verbs integrate",
             "monotone": "the bound is approximate within a cell, and rows change cells",
+            "accelerates": "rows change cells, and cells are cut again",
         }
         return Promises(
             likelihood="bound",
             monotone=False,
             carry=True,
-            scheduled=True,
+            accelerates=False,
             oracle="quadrature",
             online_form=True,
             why=why,
@@ -169,11 +170,10 @@ class LogisticByOnes:
     def grow(self, params: AnchoredParams, key: Key) -> None:
         """There is one stage."""
 
-    def schedule_state(self, params: AnchoredParams) -> Literal["running", "free", "settled"]:
-        """Return "running" in the first passes, between which cells are cut often; "settled" when J only wavers."""
-        if float(params.age) < SETTLED:
-            return "running"
-        return "settled" if float(params.stalled) >= PATIENCE else "free"
+    def of_pass(self, params: AnchoredParams, key: Key, passes: Passes) -> LogisticByOnes:
+        """Return the model of a pass, after some of which cells are cut again."""
+        number = key.pass_number
+        return replace(self, cuts=number in CUT_AFTER or number % CUT_EVERY == 0)
 
     def prepare(self, params: AnchoredParams) -> Shared:
         """Expand F around every anchor."""
@@ -207,7 +207,7 @@ class LogisticByOnes:
 
     def update(self, params: AnchoredParams, stats: AnchoredStats) -> AnchoredParams:
         """M-step: a Newton step of every column, mean 0 and variance 1 of x, new anchors, sometimes new cells."""
-        groups, age, q = _groups(params, stats), int(params.age), params.n_components
+        groups, q = _groups(params, stats), params.n_components
         joint = self._stepped(params, stats, groups)
         centre, scale = groups.overall(float(stats.weight))
         joint[:, -1] += joint[:, :-1] @ centre
@@ -215,13 +215,10 @@ class LogisticByOnes:
         back = np.linalg.inv(scale)
         anchors, covariances = (groups.mean - centre) @ back.T, groups.covariance
         tree = params.axis, params.threshold, params.child
-        if age in CUT_AFTER or age % CUT_EVERY == 0:
+        if self.cuts:
             spreads = pack(back @ unpack(groups.spread, q) @ back.T)
             *tree, anchors = cut(groups.weight, anchors, axis_variances(spreads, q), self.n_cells)  # type: ignore[assignment]
             covariances = covariances[params.cells.find(anchors)]
-        objective = self.objective(params, stats)
-        least = self.tol * float(stats.weight) * (float(params.stalled) + 1.0)
-        rises = age < SETTLED or objective > float(params.best) + least
         wide = params.spread_out(joint)
         return AnchoredParams(
             loadings=np.ascontiguousarray(wide[:, :-1]),
@@ -233,9 +230,6 @@ class LogisticByOnes:
             child=tree[2],
             anchors=anchors,
             covariances=covariances,
-            age=np.asarray(age + 1.0),
-            best=np.asarray(objective) if rises else params.best,
-            stalled=np.zeros(()) if rises else params.stalled + 1.0,
         )
 
     def _stepped(self, params: AnchoredParams, stats: AnchoredStats, groups: Groups) -> Floats:
@@ -266,16 +260,6 @@ class LogisticByOnes:
     def online(self) -> LogisticByOnes:
         """Return the form of the model that online EM needs."""
         return OnlineByOnes(**vars(self))
-
-    def to_vector(self, params: AnchoredParams) -> Floats:
-        """Return W and b of the distinct columns in one row."""
-        return np.asarray(params.joint[params.distinct[0]]).ravel()
-
-    def from_vector(self, vector: Floats, params: AnchoredParams) -> AnchoredParams:
-        """Return parameters at `vector`; what is not extrapolated comes from `params`."""
-        joint = np.clip(vector, -FURTHEST, FURTHEST).reshape(-1, params.n_components + 1)
-        wide = params.spread_out(joint)
-        return replace(params, loadings=np.ascontiguousarray(wide[:, :-1]), intercepts=wide[:, -1].copy())
 
     def mismatch(self, params: AnchoredParams) -> str | None:
         """Return how valid parameters disagree with the hyperparameters, or None."""

@@ -17,7 +17,7 @@ from hiddenbits.maths.packed_symmetric import identity, packed_size
 
 @dataclass(frozen=True, eq=False)
 class AnchoredParams(Params):
-    """W, b and the centre of b's prior; the cells of the map with an anchor in each; where the fit is.
+    """W, b and the centre of b's prior; the cells of the map with an anchor in each.
 
     Attributes
     ----------
@@ -29,8 +29,6 @@ class AnchoredParams(Params):
         The tree of cells.
     anchors, covariances : ndarrays of shape (A, q), (A, q(q + 1)/2)
         Where F is expanded; the covariance of posteriors there.
-    age, best, stalled : 0-d arrays
-        Passes so far; the objective that they reached, and how many there were since it rose by the tolerance.
     """
 
     loadings: Floats
@@ -42,9 +40,6 @@ class AnchoredParams(Params):
     child: Rows
     anchors: Floats
     covariances: Floats
-    age: Floats
-    best: Floats
-    stalled: Floats
 
     @property
     def n_columns(self) -> int:
@@ -109,8 +104,6 @@ class AnchoredParams(Params):
             return "each cell must have an anchor and a covariance"
         if not all(np.all(np.abs(a) <= LARGEST) for a in (self.anchors, self.covariances)):
             return f"anchors and covariances must lie within {LARGEST:g} of 0"
-        if any(number.shape != () for number in (self.age, self.best, self.stalled)):
-            return "age, best and stalled must be numbers"
         return None
 
 

@@ -49,7 +49,6 @@ class CostVerbs(CodingEstimator[Any, Any]):  # parameters of a fit by the cells,
     n_components: int
     ridge: float
     start: Any
-    tol: float
     cost_: str
 
     def _fit_model(self, model: Any, table: Table) -> Any:
@@ -61,7 +60,7 @@ class CostVerbs(CodingEstimator[Any, Any]):  # parameters of a fit by the cells,
         row_cells = table.source.row_cells
         if method.cost == AUTO and (n * d < LARGE or row_cells > SPARSE * d):
             return model
-        by_ones = LogisticByOnes(self.n_components, self.ridge, self.start, N_CELLS.get(self.n_components, 0), self.tol)
+        by_ones = LogisticByOnes(self.n_components, self.ridge, self.start, N_CELLS.get(self.n_components, 0))
         refusal = self._refusal(model, by_ones, table)
         if refusal and method.cost == ONES:
             raise ValueError(f"cost='ones' is {refusal}. Use cost='cells'.")
