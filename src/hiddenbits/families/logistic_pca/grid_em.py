@@ -22,8 +22,6 @@ from hiddenbits.families.logistic_pca.model import FURTHEST, Logistic
 from hiddenbits.families.logistic_pca.params import (
     VARIATIONAL,
     LogisticParams,
-    effective_ridge,
-    log_prior,
     params_mismatch,
 )
 from hiddenbits.families.logistic_pca.rows import LogisticRows, activations, chances
@@ -31,6 +29,7 @@ from hiddenbits.families.logistic_pca.start import start_logistic
 from hiddenbits.maths.gauss_hermite import ACCURACY, Rule, accuracy, random_nodes, regular_grid
 from hiddenbits.maths.numerics import softmax_rows, softplus
 from hiddenbits.maths.packed_symmetric import Posterior, pack_outer, unpack
+from hiddenbits.maths.ridge import effective_ridge, log_prior
 from hiddenbits.model_api import AsOnSubsample, Footprint, Key, Passes, Promises
 
 ROUNDING = 1e-13  # a fall of this share is rounding: steps must not hang on it, or equal tables would fit differently
@@ -145,13 +144,13 @@ class LogisticGrid(AsOnSubsample, LogisticRows):
 
     def objective(self, params: LogisticParams, stats: GridStats) -> float:
         """Return log-likelihood plus log prior, -(ridge/2) Sum (|w|^2 + (b - c)^2)."""
-        return float(stats.bound) + float(log_prior(params, params.joint, self.ridge).sum())
+        return float(stats.bound) + float(log_prior(params.joint, params.centre, self.ridge).sum())
 
     def _columns(self, params: LogisticParams, joint: Floats, stats: GridStats, nodes: Floats) -> Floats:
         """Return the expected log-likelihood of each column, with its prior."""
         A = activations(params.with_joint(joint, VARIATIONAL), nodes).T
         return np.asarray(
-            (stats.ones * A - stats.observed * softplus(A)).sum(axis=1) + log_prior(params, joint, self.ridge)
+            (stats.ones * A - stats.observed * softplus(A)).sum(axis=1) + log_prior(joint, params.centre, self.ridge)
         )
 
     def update(self, params: LogisticParams, stats: GridStats) -> LogisticParams:

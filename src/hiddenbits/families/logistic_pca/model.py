@@ -45,8 +45,6 @@ from hiddenbits.families.logistic_pca.params import (
     VARIATIONAL,
     LogisticParams,
     LogisticStats,
-    effective_ridge,
-    log_prior,
     params_mismatch,
     stats_flaw,
 )
@@ -66,6 +64,7 @@ from hiddenbits.families.logistic_pca.rows import LogisticRows
 from hiddenbits.families.logistic_pca.start import expected_statistics, start_logistic
 from hiddenbits.maths.missing_cells import Blanks
 from hiddenbits.maths.packed_symmetric import Posterior, identity, pack_outer, packed_size, unpack
+from hiddenbits.maths.ridge import effective_ridge, log_prior
 from hiddenbits.model_api import Footprint, Key, Passes, Promises
 
 FURTHEST = 1e3  # extrapolated loadings stay within this
@@ -244,7 +243,7 @@ class Logistic(LogisticRows):
         """Return the bound plus the log prior, -(ridge/2) Sum (|w|^2 + (b - c)^2)."""
         if params.trying:
             return polished_objective(params, stats, self.ridge)
-        return float(stats.bound) + float(log_prior(params, params.joint, self.ridge).sum())
+        return float(stats.bound) + float(log_prior(params.joint, params.centre, self.ridge).sum())
 
     def update(self, params: LogisticParams, stats: LogisticStats) -> LogisticParams:
         """M-step, eq 11 with the prior: d small linear systems. In the polish: a Newton step, tried and then taken."""

@@ -16,7 +16,6 @@ from hiddenbits.maths.gauss_hermite import Rule, resolving_grid
 from hiddenbits.maths.packed_symmetric import packed_size
 
 FRESH, VARIATIONAL, POLISHED = 0.0, 1.0, 2.0
-SMALLEST_RIDGE = 1e-9  # a ridge of 0 counts as this: a column that nobody answered must still have a solution
 LENGTHS = (1.0, 0.25, 0.0)  # of a column's Newton step, at which a polish measures it
 GIVEN_UP = 0.1  # a dimension whose loadings are smaller than this, all together, has been given up by the bound
 REVIVED = 2.0  # the largest loading of a dimension that is drawn out again
@@ -134,18 +133,6 @@ class LogisticStats(Sums):
     moments: Floats
     linear: Floats
     softplus: Floats
-
-
-def log_prior(params: LogisticParams, joint: Floats, ridge: float) -> Floats:
-    """Return ln p(w, b) of each column, up to a constant: -(ridge/2) (|w|^2 + (b - c)^2)."""
-    away = joint.copy()
-    away[:, -1] -= params.centre
-    return np.asarray(-0.5 * effective_ridge(ridge) * (away * away).sum(axis=1))
-
-
-def effective_ridge(ridge: float) -> float:
-    """Return the ridge, but at least SMALLEST_RIDGE, so that the system of every column can be solved."""
-    return max(ridge, SMALLEST_RIDGE)
 
 
 def canonical(params: LogisticParams) -> LogisticParams:

@@ -27,8 +27,6 @@ from hiddenbits.families.logistic_pca.params import (
     POLISHED,
     LogisticParams,
     LogisticStats,
-    effective_ridge,
-    log_prior,
 )
 from hiddenbits.maths.missing_cells import Blanks
 from hiddenbits.maths.packed_symmetric import (
@@ -41,6 +39,7 @@ from hiddenbits.maths.packed_symmetric import (
     times,
     unpack,
 )
+from hiddenbits.maths.ridge import effective_ridge, log_prior
 
 ROUNDING = 1e-13  # a fall of this share is rounding: steps must not hang on it, or equal tables would fit differently
 ROW_LENGTHS = (1.0, 0.5, 0.25, 0.0625)  # of a row's step, tried in turn
@@ -164,7 +163,7 @@ def _columns(params: LogisticParams, stats: LogisticStats, ridge: float) -> Floa
     shares = []
     for number, length in enumerate(LENGTHS):
         joint = params.joint + length * params.step
-        shares.append(row_dot(joint, stats.linear) - stats.softplus[:, number] + log_prior(params, joint, ridge))
+        shares.append(row_dot(joint, stats.linear) - stats.softplus[:, number] + log_prior(joint, params.centre, ridge))
     return np.stack(shares, axis=1)
 
 

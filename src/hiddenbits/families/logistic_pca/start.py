@@ -14,9 +14,10 @@ from hiddenbits.array_types import Floats
 from hiddenbits.data import Arrays, Block
 from hiddenbits.data.operands import sums_over_rows
 from hiddenbits.data.summary import Summary
-from hiddenbits.families.logistic_pca.params import FRESH, LogisticParams, LogisticStats, effective_ridge
+from hiddenbits.families.logistic_pca.params import FRESH, LogisticParams, LogisticStats
 from hiddenbits.maths.gauss_hermite import hermite
 from hiddenbits.maths.packed_symmetric import pack
+from hiddenbits.maths.ridge import effective_ridge
 from hiddenbits.model_api import Key, Passes
 
 PASSES = 4  # of subspace iteration: a start needs no more

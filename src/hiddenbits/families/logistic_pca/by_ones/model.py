@@ -53,8 +53,9 @@ from hiddenbits.families.logistic_pca.by_ones.params import (
     axis_variances,
     cut,
 )
-from hiddenbits.families.logistic_pca.params import effective_ridge, params_mismatch
+from hiddenbits.families.logistic_pca.params import params_mismatch
 from hiddenbits.maths.packed_symmetric import identity, invert, pack, pack_outer, packed_size, row_dot, times, unpack
+from hiddenbits.maths.ridge import effective_ridge, log_prior
 from hiddenbits.model_api import Footprint, Key, Passes, Promises
 
 CUT_AFTER, CUT_EVERY = (0, 1, 2, 4), 8  # passes after which cells are cut again, and then after every 8th
@@ -202,7 +203,7 @@ class LogisticByOnes:
         groups = _groups(params, stats)
         sums, _, _ = _column_sums(params, stats)
         share = row_dot(params.joint[columns], stats.linear[columns]) - sums
-        share += _log_prior(params.joint[columns], params.centre[columns], self.ridge)
+        share += log_prior(params.joint[columns], params.centre[columns], self.ridge)
         return float(copies @ share) - groups.divergence
 
     def update(self, params: AnchoredParams, stats: AnchoredStats) -> AnchoredParams:
@@ -243,14 +244,14 @@ class LogisticByOnes:
         step = np.linalg.solve(unpack(matrix, k) + ridge * np.eye(k), gradient[..., None])[..., 0]
         size = np.sqrt(row_dot(step, step))[:, None]
         step *= np.minimum(1.0, LONGEST_STEP / np.maximum(size, LONGEST_STEP))
-        before = row_dot(joint, linear) - sums + _log_prior(joint, centre, self.ridge)
+        before = row_dot(joint, linear) - sums + log_prior(joint, centre, self.ridge)
         before -= ROUNDING * np.abs(before)
         out, left, some = joint.copy(), np.arange(len(joint)), groups.weight > 0.0
         among = groups.weight[some], groups.mean[some], (groups.spread + groups.covariance)[some]
         for length in LENGTHS:
             tried = joint[left] + length * step[left]
             after = row_dot(tried, linear[left]) - softplus_sums(tried, *among)
-            good = after + _log_prior(tried, centre[left], self.ridge) >= before[left]
+            good = after + log_prior(tried, centre[left], self.ridge) >= before[left]
             out[left[good]] = tried[good]
             left = left[~good]
             if not len(left):
@@ -341,9 +342,3 @@ def _column_sums(params: AnchoredParams, stats: AnchoredStats) -> tuple[Floats, 
     some = groups.weight > 0.0
     among = groups.weight[some], groups.mean[some], (groups.spread + groups.covariance)[some]
     return softplus_steps(params.joint[columns], *among)
-
-
-def _log_prior(joint: Floats, centre: Floats, ridge: float) -> Floats:
-    away = joint.copy()
-    away[:, -1] -= centre
-    return np.asarray(-0.5 * effective_ridge(ridge) * row_dot(away, away))
