@@ -31,6 +31,7 @@ from .bare.sampled import noisy_or_sampled
 from .bare.tables import dense_bits, sparse_bits
 from .bare.trees import hidden_tree, trees
 from .bare.turns import Job, side_by_side
+from .bare.whole_pass import whole_pass
 from .opening.containers import containers, opening
 
 KEPT = Path(__file__).parent / "guard.json"
@@ -51,6 +52,7 @@ def opens(container: str) -> Job:
 PATHS: dict[str, Callable[[], Job]] = {
     "mixture, dense": lambda: mixture("guard", dense_bits(9_000, 128), 16),
     "mixture, sparse": lambda: mixture("guard", sparse_bits(10_000, 1_000, 0.01), 16),
+    "latent classes, whole passes of a small table": lambda: whole_pass(200, 10, 4),
     "logistic PCA": lambda: logistic("guard", 9_000, 128, 2),
     "logistic PCA, float32, 10 dimensions": lambda: logistic("guard", 9_000, 128, 10, "float32"),
     "logistic PCA, 10 dimensions": lambda: logistic("guard", 9_000, 128, 10),
@@ -87,11 +89,12 @@ def afresh(names: list[str], checkout: Path | None = None) -> dict[str, float]:
 def against(other: Path) -> None:
     """Print the median ratio of each path here and in another checkout, measured in turn, and one over the other."""
     ratios: dict[tuple[str, Path], list[float]] = {}
+    both = [name for name in PATHS if name in json.loads((other / "benchmarks" / KEPT.name).read_text())]
     for _ in range(TURNS_AGAINST):
-        for name in PATHS:
+        for name in both:
             for checkout in (other, KEPT.parents[1]):
                 ratios.setdefault((name, checkout), []).append(afresh([name], checkout)[name])
-    for name in PATHS:
+    for name in both:
         before, now = (statistics.median(ratios[name, checkout]) for checkout in (other, KEPT.parents[1]))
         print(f"{name:40s} {now:5.2f} times its bare arithmetic, there {before:5.2f}: {now / before:.2f} of it")
 

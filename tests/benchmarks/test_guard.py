@@ -6,6 +6,7 @@ import pytest
 from benchmarks.bare.classes import mixture
 from benchmarks.bare.jobs import jobs
 from benchmarks.bare.tables import dense_bits
+from benchmarks.bare.whole_pass import same, whole_pass
 
 from benchmarks import guard
 from hiddenbits.families.nodes.classes import Classes
@@ -68,6 +69,10 @@ def test_a_path_without_a_kept_ratio_is_named(tmp_path, monkeypatch, capsys):
 def test_every_path_has_a_kept_ratio():
     assert set(json.loads(guard.KEPT.read_text())) == set(guard.PATHS)
     assert len(guard.PATHS) >= 10
+
+
+def test_whole_passes_are_those_of_em_by_hand():
+    assert same(whole_pass(50, 6, 3, accelerate=False))
 
 
 def test_jobs_of_every_model_run():
