@@ -206,7 +206,6 @@ def topographic_params(d, rng, q=2, M=4):
         rng.standard_normal((d, q + M)),
         rng.standard_normal(d),
         rng.standard_normal(d),
-        np.ones(()),
     )
 
 

@@ -68,6 +68,11 @@ class Block:
     def _kept(self) -> tuple[Operand, Operand]:
         return self.x.operand(), self.observed.operand()
 
+    @cached_property
+    def weight(self) -> float:
+        """Weight of all rows."""
+        return float(self.weights.sum())
+
     @property
     def n_rows(self) -> int:
         """Number of rows."""

@@ -6,7 +6,7 @@ from hiddenbits.families.topographic_map.model import sobol_points
 from hiddenbits.families.topographic_map.params import TopographicParams
 
 
-def random_map(d, rng, q=3, M=5, K=32, settled=1.0):
+def random_map(d, rng, q=3, M=5, K=32):
     """Return a map with random coefficients on Sobol points."""
     return TopographicParams(
         sobol_points(q, K, rng),
@@ -15,7 +15,6 @@ def random_map(d, rng, q=3, M=5, K=32, settled=1.0):
         rng.standard_normal((d, q + M)),
         rng.standard_normal(d),
         rng.standard_normal(d),
-        np.asarray(settled),
     )
 
 

@@ -7,7 +7,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import hiddenbits
 from hiddenbits import TopographicMap
-from hiddenbits.engine import Key, Settings, fit_persistent
+from hiddenbits.engine import Key, Settings, fit_persistent, online_form
 from hiddenbits.families.topographic_map.model import Topographic
 from hiddenbits.families.topographic_map.model_steps import TopographicSteps
 from tests.contracts.conftest import random_rows, table_of
@@ -23,7 +23,7 @@ SMALL = TopographicMap(3, n_points=256, n_features=32, batch_rows=64, random_sta
 @pytest.mark.parametrize("seed", range(3))
 def test_rows_that_are_split_off_are_not_learned_from(seed):
     rng = np.random.default_rng(seed)
-    params = random_map(6, rng, M=16, settled=0.0)
+    params = random_map(6, rng, M=16)
     rows = random_rows(rng, 200, 6, missing=True)
     block = table_of(rows).grid(200).blocks[0]
     off = MODEL.split_off(block, Key(seed))
@@ -33,8 +33,8 @@ def test_rows_that_are_split_off_are_not_learned_from(seed):
     learned = table_of(rows[~off]).grid(200).blocks[0]
     alone = Topographic(3, 64, 16).expect(params, MODEL.prepare(params), learned, None, Key(seed))[0]
     assert same(stats, alone)
-    settled = random_map(6, rng, M=16)
-    assert MODEL.expect(settled, MODEL.prepare(settled), block, None, Key(seed))[0].weight == 200  # partial_fit: all
+    online = online_form(MODEL)
+    assert online.expect(params, online.prepare(params), block, None, Key(seed))[0].weight == 200  # partial_fit: all
 
 
 @pytest.mark.thin(3)

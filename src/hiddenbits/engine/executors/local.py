@@ -11,7 +11,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from functools import partial
 from threading import Lock
 from typing import Any, Protocol, TypeVar
@@ -38,7 +38,7 @@ class _BlasLimit:
         """Remember, in a new process, whether it is the copy of one that was at work."""
         self._lock, self._users, self._torn = Lock(), 0, self._torn or self._users > 0
 
-    def enter(self) -> None:
+    def __enter__(self) -> None:
         if self._torn:
             # A lock that another thread held at that moment stays held in the copy, where that thread does not exist:
             # those of functools.cached_property before Python 3.12, or numba's while it compiles.
@@ -53,7 +53,7 @@ class _BlasLimit:
                 self._limit = self._controller.limit(limits=1, user_api="blas")
             self._users += 1
 
-    def leave(self) -> None:
+    def __exit__(self, *_: object) -> None:
         with self._lock:
             self._users -= 1
             if self._users == 0:
@@ -65,14 +65,9 @@ if hasattr(os, "register_at_fork"):  # Windows has no fork
     os.register_at_fork(after_in_child=_blas.after_fork)
 
 
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
+def one_blas_thread() -> AbstractContextManager[None]:
     """Limit BLAS to one thread: the order of its additions, and so the bits, would depend on their number."""
-    _blas.enter()
-    try:
-        yield
-    finally:
-        _blas.leave()
+    return _blas
 
 
 class Local:
@@ -100,6 +95,13 @@ class Local:
         arrival does not matter to the bits, and few sums wait for their siblings.
         """
         function, total = by_size(function), TreeSum[S](grid.n_blocks)
+        n_groups = grid.n_blocks if grid.table.source.resident else grid.n_parts
+        if self._pool is None or n_groups == 1:
+            with one_blas_thread():
+                for group in _groups(grid):
+                    for block in group():
+                        total.add((0, block.number), function(block))
+            return total.result()
         groups, taking, adding = _groups(grid), Lock(), Lock()
 
         def walk() -> None:
@@ -120,14 +122,11 @@ class Local:
                     total.add_all(part.nodes())
 
         with one_blas_thread():
-            n_groups = grid.n_blocks if grid.table.source.resident else grid.n_parts
-            hands = min(self.n_jobs, n_groups) - 1
-            others = [self._pool.submit(walk) for _ in range(hands)] if self._pool is not None else []
+            others = [self._pool.submit(walk) for _ in range(min(self.n_jobs, n_groups) - 1)]
             try:
                 walk()
             finally:
-                if others:
-                    wait(others)
+                wait(others)
         for other in others:
             other.result()
         return total.result()

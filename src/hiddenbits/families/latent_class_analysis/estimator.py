@@ -324,7 +324,7 @@ class ClassScores:
             jacobian_theta[k, :, part] = slopes[:, moving[k]]
             curvature[part, part] = s * slopes[np.ix_(moving[k], moving[k])]
         largest = np.maximum.reduceat(np.log(theta), params.layout.starts, axis=1)[:, params.layout.columns]
-        logits = np.where(is_level, np.log(theta) - largest, params.logits.T)
+        logits = np.where(is_level, np.log(theta) - largest, params.scores.of_one.T)
         return FreeParameters(
             vector=np.concatenate([log_pi[others] - log_pi.max(), logits[moving]]),
             prior_gradient=np.concatenate([np.zeros(K - 1), (s * (m - theta))[moving]]),

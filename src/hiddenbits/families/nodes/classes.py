@@ -19,25 +19,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from typing import ClassVar
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from hiddenbits.array_types import Bytes, Floats
+from hiddenbits.array_types import Floats
 from hiddenbits.data import Block
 from hiddenbits.data.layout import Layout, layout_of
 from hiddenbits.data.rows_by_content import weighted_rows
 from hiddenbits.data.summary import Summary
-from hiddenbits.families.nodes import posterior as nodes
-from hiddenbits.families.nodes.columns import binary, levels
-from hiddenbits.families.nodes.params import NodeCounts, NodeParams
-from hiddenbits.families.nodes.posterior import Scores
+from hiddenbits.families.nodes.columns import levels
+from hiddenbits.families.nodes.model import Nodes
+from hiddenbits.families.nodes.params import NodeCounts, NodeParams, Scores
+from hiddenbits.families.nodes.posterior import footprint
 from hiddenbits.maths.numerics import LARGEST_LOGIT, class_shares, share_or, shares_at, sigmoid
-from hiddenbits.model_api import AsOnSubsample, ClassCodes, Footprint, Key, OneStage, Passes, Promises
+from hiddenbits.model_api import AsOnSubsample, Declared, Footprint, Key, OneStage, Passes
 
 
 @dataclass(frozen=True)
-class Classes(AsOnSubsample, OneStage, ClassCodes[NodeParams]):
+class Classes(AsOnSubsample, OneStage, Nodes[NodeParams], Declared[NodeParams]):
     """The model; hyperparameters only.
 
     Parameters
@@ -57,10 +58,8 @@ class Classes(AsOnSubsample, OneStage, ClassCodes[NodeParams]):
     prior_mean: float | None = None
     sizes: tuple[int, ...] | None = None
 
-    promises = Promises()
     params_type = NodeParams
-    stats_type = NodeCounts
-    carry_type = None
+    letters: ClassVar = {"K": ("n_components", "classes")}
 
     def layout(self, n_bits: int) -> Layout:
         """Return which bits belong to which column."""
@@ -68,7 +67,7 @@ class Classes(AsOnSubsample, OneStage, ClassCodes[NodeParams]):
 
     def footprint(self, n_columns: int, row_cells: float) -> Footprint:
         """Return what a block costs."""
-        return nodes.footprint(self.n_components, n_columns, row_cells)
+        return footprint(self.n_components, n_columns, row_cells)
 
     def start(self, summary: Summary, key: Key, passes: Passes) -> NodeParams:
         """Return classes that k-means found among some of the rows."""
@@ -87,22 +86,13 @@ class Classes(AsOnSubsample, OneStage, ClassCodes[NodeParams]):
         """Whether a prior keeps parameters finite where a column does not vary."""
         return self.prior_strength > 0.0
 
-    def prepare(self, params: NodeParams) -> Scores:
-        """Return the scores of the classes."""
-        return nodes.scores_of(params)
-
-    def expect(
-        self, params: NodeParams, shared: Scores, block: Block, carry: None, key: Key
-    ) -> tuple[NodeCounts, None]:
-        """E-step: r, and with it the expected ones and observed cells of each class."""
-        return nodes.expected_counts(shared, block), None
-
     def objective(self, params: NodeParams, stats: NodeCounts) -> float:
         """Return log-likelihood plus log prior, s Sum_jk [ m_j ln theta_jk + (1 - m_j) ln(1 - theta_jk) ].
 
         Of a level it is m ln p, which is the same formula, as its ln(1 - theta) is taken as 0.
         """
-        prior = np.sum(params.prior_mean @ params.logits) + np.sum(params.off_totals)
+        scores = params.scores
+        prior = (params.prior_mean @ scores.of_one + (scores.of_zeros - scores.log_prior)).sum()
         return float(stats.bound) + self.prior_strength * float(prior)
 
     def update(self, params: NodeParams, stats: NodeCounts) -> NodeParams:
@@ -114,46 +104,30 @@ class Classes(AsOnSubsample, OneStage, ClassCodes[NodeParams]):
 
     def to_vector(self, params: NodeParams) -> Floats:
         """Return ln(pi_k / pi_1), and logit(theta) or ln p: coordinates without borders, for extrapolation."""
-        return np.concatenate([np.log(params.weights[1:] / params.weights[0]), params.logits.ravel()])
+        return np.concatenate([np.log(params.weights[1:] / params.weights[0]), params.scores.of_one.ravel()])
 
     def from_vector(self, vector: Floats, params: NodeParams) -> NodeParams:
         """Return parameters at `vector`; what is not extrapolated comes from `params`."""
         K, layout = len(params.weights), params.layout
-        logits = np.clip(vector[K - 1 :], -LARGEST_LOGIT, LARGEST_LOGIT).reshape(params.probabilities.shape)
+        logits = np.maximum(vector[K - 1 :], -LARGEST_LOGIT).reshape(params.probabilities.shape)
         theta = sigmoid(logits)
         if not layout.all_binary:
             theta = np.where(layout.is_level[:, None], levels.from_logs(logits, layout), theta)
         return params.at(shares_at(np.append(0.0, vector[: K - 1])), theta)
 
-    # Row functions: what the estimators' verbs rest on.
+    # Row functions beyond those of all nodes.
 
-    def log_likelihood(self, params: NodeParams, shared: Scores, block: Block) -> Floats:
-        """Return ln P(observed cells) of each row."""
-        return nodes.log_likelihood(shared, block)
+    def hidden_states(self, params: NodeParams) -> Floats:
+        """Return every class, as 1 among zeros, (K, K)."""
+        return np.eye(len(params.weights))
 
     def posterior(self, params: NodeParams, shared: Scores, block: Block) -> Floats:
         """Return r, the probability of each class given the row's observed cells."""
-        return nodes.posterior(shared, block)
+        return self.node_weights(params, shared, block)
 
-    def cell_probabilities(self, params: NodeParams) -> Floats:
-        """Return theta."""
-        return params.probabilities
-
-    def leave_one_out(self, params: NodeParams, shared: Scores, block: Block) -> Floats:
-        """Return P(x_j = 1 | the other observed cells) for every bit."""
-        layout, theta, r = params.layout, params.probabilities.T, self.posterior(params, shared, block)
-        x = block.x.to_dense()
-        of_bits = binary.without_itself(r, theta, x, block.observed.to_dense())
-        if layout.all_binary:
-            return of_bits
-        return np.where(layout.is_level, levels.without_itself(r, theta, x, layout), of_bits)
-
-    def draw(self, params: NodeParams, n: int, rng: np.random.Generator) -> tuple[Bytes, Floats]:
-        """Draw n rows and their classes (1 among zeros)."""
-        if params.layout.all_binary:
-            return super().draw(params, n, rng)
-        classes = rng.choice(len(params.weights), size=n, p=params.weights)
-        return levels.draw(params.probabilities.T[classes], params.layout, rng), np.eye(len(params.weights))[classes]
+    def reconstruct(self, params: NodeParams, codes: Floats) -> Floats:
+        """Return P(bit = 1) given class probabilities and nothing else of the row, (n, d): r theta."""
+        return np.asarray(codes @ params.probabilities.T)
 
     def log_joint(self, params: NodeParams, x: Floats, h: Floats) -> float:
         """Return ln P(x, h) of one complete row: the definition."""
@@ -167,10 +141,6 @@ class Classes(AsOnSubsample, OneStage, ClassCodes[NodeParams]):
         if params.layout.sizes != self.layout(params.n_columns).sizes:
             return "its columns have other levels than those of the table"
         return super().mismatch(params)
-
-    def pseudo_statistics(self, params: NodeParams, weight: float) -> NodeCounts:
-        """Return the statistics of rows that are just as the model expects, for online EM to continue from a fit."""
-        return nodes.counts_as_expected(params, weight)
 
 
 # Where classes begin: k-means on the first singular vectors of some rows; in further restarts by chance.

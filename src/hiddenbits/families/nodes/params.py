@@ -1,20 +1,84 @@
-"""The parameters of nodes, and what a pass adds."""
+"""The parameters of nodes, what the blocks of a pass need of them, and what a pass adds."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Protocol
 
 import numpy as np
 
 from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data.declared import Params, Range, Statistics
 from hiddenbits.data.layout import Layout
+from hiddenbits.data.operands import run_of_ones
 from hiddenbits.families.nodes.columns.levels import normalized
-from hiddenbits.maths.numerics import PROBABILITIES, SHARES, clip_probability, log_one_minus
+from hiddenbits.maths.numerics import (
+    LEAST_SCORE,
+    PROBABILITIES,
+    SHARES,
+    TINY,
+    clip_probability,
+    log_one_minus,
+    scores_may_vanish,
+    softplus_and_sigmoid,
+)
 
 SUM_SLACK = 1e-9  # by which the levels of a column may miss 1
+NEVER_VANISH = int(LEAST_SCORE / np.log(TINY)) - 1  # columns up to which no score does: no probability is below TINY
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """What the blocks of a pass need of the nodes.
+
+    Attributes
+    ----------
+    of_one : ndarray of shape (d, K)
+        a: what a 1 adds to a row's score, the logit, and ln p of a level.
+    of_zeros : ndarray of shape (1, K)
+        The score of a row of zeros: the column sums of c, and ln pi.
+    log_prior : ndarray of shape (1, K)
+        ln pi.
+    log_off : ndarray of shape (d, K) or None
+        c: what an observed cell adds, ln(1 - theta), and 0 for a level. None: of all columns -ln(1 + exp a), which is
+        made where it is needed.
+    """
+
+    of_one: Floats
+    of_zeros: Floats
+    log_prior: Floats
+    log_off: Floats | None = None
+
+    @cached_property
+    def of_observed(self) -> Floats:
+        """c, needed only where cells are missing."""
+        return np.negative(softplus_and_sigmoid(self.of_one)[0]) if self.log_off is None else self.log_off
+
+    @cached_property
+    def may_vanish(self) -> bool:
+        """Whether exponentials of scores may vanish (`scores_may_vanish`)."""
+        return len(self.of_one) > NEVER_VANISH and scores_may_vanish(self.of_one, self.of_zeros[0])
+
+
+class AtNodes(Protocol):
+    """Parameters that come to K nodes."""
+
+    @property
+    def weights(self) -> Floats:
+        """pi, (K,)."""
+
+    @property
+    def probabilities(self) -> Floats:
+        """P(bit = 1) at each node, (d, K)."""
+
+    @property
+    def layout(self) -> Layout:
+        """Which bits belong to which column."""
+
+    @property
+    def scores(self) -> Scores:
+        """The scores of the nodes."""
 
 
 def _are_column_numbers(columns: AnyArray) -> bool:
@@ -46,7 +110,9 @@ class NodeParams(Params):
         """Return other weights and probabilities of the same columns, in range."""
         p = clip_probability(probabilities)
         p = p if self.layout.all_binary else normalized(p, self.layout)
-        return NodeParams(weights, p, self.prior_mean, self.columns)
+        other = NodeParams(weights, p, self.prior_mean, self.columns)
+        other.__dict__["layout"] = self.layout
+        return other
 
     @cached_property
     def layout(self) -> Layout:
@@ -54,27 +120,17 @@ class NodeParams(Params):
         return Layout.of_columns(self.columns)
 
     @cached_property
-    def log_off(self) -> Floats:
-        """Return ln(1 - theta), 0 for levels, whose zeros say nothing.
+    def scores(self) -> Scores:
+        """The scores of the nodes.
 
-        Several steps of a pass need it, and on a wide table it is what a pass costs.
+        Several steps of a pass need them, and on a wide table they are what a pass costs.
         """
-        log_off = log_one_minus(self.probabilities)
+        log_off, logits = log_one_minus(self.probabilities), np.log(self.probabilities)
         if not self.layout.all_binary:
             log_off[self.layout.is_level] = 0.0
-        return log_off
-
-    @cached_property
-    def off_totals(self) -> Floats:
-        """Return Sum_j ln(1 - theta_jk), the score of a row of zeros at each node."""
-        return np.ones(len(self.prior_mean)) @ self.log_off
-
-    @cached_property
-    def logits(self) -> Floats:
-        """Return what a 1 adds to the score of a row: ln theta - ln(1 - theta), and ln p of a level."""
-        logits = np.log(self.probabilities)
-        logits -= self.log_off
-        return logits
+        logits -= log_off
+        log_prior = np.log(self.weights)[None, :]
+        return Scores(logits, run_of_ones(len(logits), np.float64)[None, :] @ log_off + log_prior, log_prior, log_off)
 
     def flaw(self) -> str | None:
         """Return what makes these arrays invalid, or None."""

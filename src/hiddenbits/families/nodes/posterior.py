@@ -5,51 +5,25 @@ ln P(x, k) = x.a_k + o.c_k + ln pi_k: the cost follows the ones, since zeros are
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from scipy.sparse import csr_array
 
 from hiddenbits.array_types import Floats
 from hiddenbits.data import Block
-from hiddenbits.data.operands import Operand, product, product_with_totals, sums_over_rows
-from hiddenbits.families.nodes.params import NodeCounts, NodeParams
-from hiddenbits.maths.numerics import scores_may_vanish, softmax_rows
+from hiddenbits.data.operands import (
+    OnesOperand,
+    Operand,
+    product,
+    product_with_totals,
+    run_of_ones,
+    sums_over_rows,
+)
+from hiddenbits.families.nodes.params import AtNodes, NodeCounts, Scores
+from hiddenbits.maths.numerics import softmax_rows
 from hiddenbits.model_api import Footprint
 
 MANY_NODES, MANY_COLUMNS = 64, 256  # from which on it is worth a look whether rows have few of the nodes
 NEGLIGIBLE = 1e-17  # share of a row at a node: far below rounding
-
-
-class Scores(NamedTuple):
-    """What the blocks of a pass need of the nodes.
-
-    Attributes
-    ----------
-    of_one : ndarray of shape (d, K)
-        a: what a 1 adds to a row's score.
-    of_observed : ndarray of shape (d, K)
-        c: what an observed cell adds, ln(1 - theta), and 0 for a level. Needed only where cells are missing.
-    totals : ndarray of shape (1, K)
-        The column sums of c.
-    log_prior : ndarray of shape (1, K)
-        ln pi.
-    shift : bool
-        Whether exponentials of scores may vanish (`scores_may_vanish`).
-    """
-
-    of_one: Floats
-    of_observed: Floats
-    totals: Floats
-    log_prior: Floats
-    shift: bool
-
-
-def scores_of(params: NodeParams) -> Scores:
-    """Return the scores of nodes."""
-    totals, log_prior = params.off_totals, np.log(params.weights)
-    shift = scores_may_vanish(params.logits, totals + log_prior)
-    return Scores(params.logits, params.log_off, totals[None, :], log_prior[None, :], shift)
 
 
 def footprint(n_nodes: int, n_columns: int, row_cells: float) -> Footprint:
@@ -64,9 +38,16 @@ def _posterior(
     """Return P(node | row), times the row's weight where there is one, ln P(x) and the operands of the block."""
     x, o = block.operands()
     r = product(x, scores.of_one, slot)
-    offset = product_with_totals(o, scores.of_observed, scores.totals) + scores.log_prior
-    log_p = softmax_rows(r, offset, weights, shift=scores.shift)
+    log_p = softmax_rows(r, _of_zeros(scores, o), weights, shift=scores.may_vanish)
     return r, log_p, x, o
+
+
+def _of_zeros(scores: Scores, o: Operand) -> Floats:
+    """Return the scores of rows of zeros, of which some cells were observed: one row where all were."""
+    if isinstance(o, OnesOperand):
+        return scores.of_zeros
+    totals = scores.of_zeros - scores.log_prior
+    return product_with_totals(o, scores.of_observed, totals) + scores.log_prior
 
 
 def posterior(scores: Scores, block: Block) -> Floats:
@@ -82,10 +63,10 @@ def log_likelihood(scores: Scores, block: Block) -> Floats:
 def expected_counts(scores: Scores, block: Block) -> NodeCounts:
     """Return the expected ones and observed cells of each node: the E-step."""
     r, log_p, x, o = _posterior(scores, block, block.weights, "posterior")
-    classes = np.ones((1, len(r))) @ r
+    classes = run_of_ones(len(r), r.dtype)[None, :] @ r
     return NodeCounts(
         bound=np.asarray(block.weights @ log_p),
-        weight=np.asarray(block.weights.sum()),
+        weight=np.asarray(block.weight),
         classes=classes[0].copy(),
         ones=_expected_ones(x, r, block.weights),
         observed=product_with_totals(o.T, r, classes),
@@ -103,7 +84,7 @@ def _expected_ones(x: Operand, r: Floats, weights: Floats) -> Floats:
     return sums_over_rows(x, r)
 
 
-def counts_as_expected(params: NodeParams, weight: float) -> NodeCounts:
+def counts_as_expected(params: AtNodes, weight: float) -> NodeCounts:
     """Return the counts of rows that are just as the model expects, for online EM to continue from a fit."""
     classes = weight * params.weights
     return NodeCounts(

@@ -220,7 +220,7 @@ class TopographicMap(CodingEstimator[TopographicParams, NodeCounts]):
         model = self._model()
         if not return_weights:
             return self._map(X, model.posterior)
-        weights = self._map(X, model.point_weights)
+        weights = self._map(X, model.node_weights)
         return weights @ self.points_, weights
 
     def places(self, X: object) -> Places:
@@ -251,7 +251,7 @@ class TopographicMap(CodingEstimator[TopographicParams, NodeCounts]):
     @property
     def probabilities_(self) -> Floats:
         """P(bit = 1) at each point."""
-        return self.params_.nodes.probabilities.T
+        return self.params_.probabilities.T
 
     @property
     def _n_features_out(self) -> int:
@@ -312,7 +312,7 @@ class Places:
 
 def place_rows(model: Topographic, params: TopographicParams, shared: Any, block: Block) -> Floats:
     """Return the fields of `Places` side by side, (n, 2 q + 3)."""
-    r, z = model.point_weights(params, shared, block), params.points
+    r, z = model.node_weights(params, shared, block), params.points
     sharpness = (r * r).sum(axis=1)
     one, share = _place(r, z)
     other, its_share = _place(np.where(_squared_distances(one, z) <= 4.0 * z.shape[1] / 2.0, 0.0, r), z)

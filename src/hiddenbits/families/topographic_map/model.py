@@ -25,30 +25,28 @@ W and b (`params.py`).
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import ndtri
 
-from hiddenbits.array_types import Bytes, Floats
-from hiddenbits.data import AllOnes, Block
+from hiddenbits.array_types import Floats
 from hiddenbits.data.summary import Summary
 from hiddenbits.families.logistic_pca.start import start_logistic
-from hiddenbits.families.nodes import posterior as nodes
-from hiddenbits.families.nodes.columns import binary
+from hiddenbits.families.nodes.model import Nodes
 from hiddenbits.families.nodes.params import NodeCounts
-from hiddenbits.families.nodes.posterior import Scores
-from hiddenbits.families.topographic_map.params import COLUMNS, FURTHEST, TopographicParams, log_prior, regress
-from hiddenbits.maths.numerics import scores_may_vanish, sigmoid, softplus_and_sigmoid
-from hiddenbits.model_api import AsOnSubsample, Declared, Footprint, Key, Passes, Promises
+from hiddenbits.families.nodes.posterior import footprint
+from hiddenbits.families.topographic_map.params import TopographicParams, regress
+from hiddenbits.maths.numerics import sigmoid
+from hiddenbits.maths.ridge import log_prior
+from hiddenbits.model_api import AsOnSubsample, Declared, Footprint, Key, Linked, Passes
 
 FIRST_POINTS = 256  # at most, of the first stage of a fit on a grid: most passes are made there, and cost less
 FEATURES = 2  # the block of the key that the features are drawn with, next to that of the start
-NOT_USED: Any = None  # the E-step of a mixture looks at what was prepared alone, and not at all of it without blanks
 
 
 @dataclass(frozen=True)
-class Topographic(AsOnSubsample, Declared[TopographicParams]):
+class Topographic(AsOnSubsample, Nodes[TopographicParams], Linked, Declared[TopographicParams]):
     """The model; hyperparameters only.
 
     Parameters
@@ -71,17 +69,16 @@ class Topographic(AsOnSubsample, Declared[TopographicParams]):
     length_scale: float = 1.0
     ridge: float = 1.0
 
-    promises = Promises()
     params_type = TopographicParams
-    stats_type = NodeCounts
-    carry_type = None
+    letters: ClassVar = {"q": ("n_components", "dimensions"), "K": ("size", "points")}
 
     def footprint(self, n_columns: int, row_cells: float) -> Footprint:
         """Return what a block costs: that of a mixture with K classes."""
-        return nodes.footprint(self._n_points, n_columns, row_cells)
+        return footprint(self.size, n_columns, row_cells)
 
     @property
-    def _n_points(self) -> int:
+    def size(self) -> int:
+        """Number of points of the fitted map: of a grid, a power of its side."""
         if self.n_components > GRID_DIMENSIONS:
             return self.n_points
         return int(grid_side(self.n_components, self.n_points) ** self.n_components)
@@ -98,7 +95,6 @@ class Topographic(AsOnSubsample, Declared[TopographicParams]):
             coefficients=np.concatenate([flat.loadings, np.zeros((d, M))], axis=1),
             intercepts=flat.intercepts.copy(),
             centre=flat.centre.copy(),
-            settled=np.ones(()),
         )
 
     def first_points(self, key: Key) -> Floats:
@@ -112,33 +108,9 @@ class Topographic(AsOnSubsample, Declared[TopographicParams]):
 
     def grow(self, params: TopographicParams, key: Key) -> TopographicParams | None:
         """Return the same curves on the whole grid after a stage on fewer points; None where there is no more to do."""
-        if self.n_components > GRID_DIMENSIONS or len(params.points) == self._n_points:
+        if self.n_components > GRID_DIMENSIONS or len(params.points) == self.size:
             return None
         return replace(params, points=grid_points(self.n_components, self.n_points))
-
-    def prepare(self, params: TopographicParams) -> Scores:
-        """Return what a mixture prepares: eta, the column sums of -ln(1 + exp eta), and ln 1/K.
-
-        The summands themselves are as large as eta, and needed only where cells are missing: `_with_blanks`.
-        """
-        eta, K = params.activations, len(params.points)
-        totals = np.zeros((1, K))
-        for first in range(0, len(eta), COLUMNS):
-            totals -= softplus_and_sigmoid(eta[first : first + COLUMNS])[0].sum(axis=0)
-        log_pi = np.full((1, K), -np.log(K))
-        return Scores(eta, NOT_USED, totals, log_pi, scores_may_vanish(eta, (totals + log_pi)[0]))
-
-    def _with_blanks(self, params: TopographicParams, shared: Scores, block: Block) -> Scores:
-        """Return what a mixture prepares, complete where the block has blanks."""
-        if isinstance(block.observed, AllOnes):
-            return shared
-        return shared._replace(of_observed=params.log_off)
-
-    def expect(
-        self, params: TopographicParams, shared: Scores, block: Block, carry: None, key: Key
-    ) -> tuple[NodeCounts, None]:
-        """E-step: that of the mixture."""
-        return nodes.expected_counts(self._with_blanks(params, shared, block), block), None
 
     def objective(self, params: TopographicParams, stats: NodeCounts) -> float:
         """Return log-likelihood plus log prior."""
@@ -149,7 +121,7 @@ class Topographic(AsOnSubsample, Declared[TopographicParams]):
         joint = regress(
             params.basis, stats.ones, stats.observed, stats.classes, params.joint, params.centre, self.ridge
         )
-        return params.with_joint(np.clip(joint, -FURTHEST, FURTHEST))
+        return params.with_joint(joint)
 
     def gradient(self, params: TopographicParams, stats: NodeCounts) -> Floats:
         """Return the gradient of the log-likelihood by W and b, (d, m + 1): (S - O sigma(eta)) [Phi, 1]."""
@@ -161,51 +133,9 @@ class Topographic(AsOnSubsample, Declared[TopographicParams]):
         out[:, -1] = away.sum(axis=1)
         return out
 
-    def to_vector(self, params: TopographicParams) -> Floats:
-        """Return W and b in one row."""
-        return params.joint.ravel()
-
-    def from_vector(self, vector: Floats, params: TopographicParams) -> TopographicParams:
-        """Return parameters at `vector`; what is not extrapolated comes from `params`."""
-        shape = (len(params.intercepts), -1)
-        return params.with_joint(np.clip(vector, -FURTHEST, FURTHEST).reshape(shape))
-
-    # Row functions: those of the mixture, and codes that are positions.
-
-    def log_likelihood(self, params: TopographicParams, shared: Scores, block: Block) -> Floats:
-        """Return ln P(observed bits) of each row."""
-        return nodes.log_likelihood(self._with_blanks(params, shared, block), block)
-
-    def point_weights(self, params: TopographicParams, shared: Scores, block: Block) -> Floats:
-        """Return r, the probability of each point given the row's observed bits, (n, K)."""
-        return nodes.posterior(self._with_blanks(params, shared, block), block)
-
-    def posterior(self, params: TopographicParams, shared: Scores, block: Block) -> Floats:
-        """Return the posterior mean of each row's position, (n, q): r z."""
-        return np.asarray(self.point_weights(params, shared, block) @ params.points)
-
-    def code(self, params: TopographicParams, shared: Scores, block: Block) -> Floats:
-        """Return the most probable point of each row."""
-        return np.asarray(params.points[self.point_weights(params, shared, block).argmax(axis=1)])
-
     def reconstruct(self, params: TopographicParams, codes: Floats) -> Floats:
         """Return P(bit = 1) at positions on the map, any, (n, d)."""
         return np.ascontiguousarray(sigmoid(params.activations_at(params.features_at(codes))).T)
-
-    def fill(self, params: TopographicParams, shared: Scores, block: Block) -> Floats:
-        """Return P(bit = 1 | observed bits) for every cell, as if that cell had to be drawn again."""
-        return np.asarray(self.point_weights(params, shared, block) @ params.nodes.probabilities.T)
-
-    def leave_one_out(self, params: TopographicParams, shared: Scores, block: Block) -> Floats:
-        """Return P(x_j = 1 | the other observed bits) for every cell."""
-        r, theta = self.point_weights(params, shared, block), params.nodes.probabilities.T
-        return binary.without_itself(r, theta, block.x.to_dense(), block.observed.to_dense())
-
-    def draw(self, params: TopographicParams, n: int, rng: np.random.Generator) -> tuple[Bytes, Floats]:
-        """Draw n rows and their positions."""
-        at = rng.integers(len(params.points), size=n)
-        x = rng.random((n, params.n_columns)) < params.nodes.probabilities.T[at]
-        return x.view(np.uint8), params.points[at]
 
     def hidden_states(self, params: TopographicParams) -> Floats:
         """Return the points."""
@@ -215,17 +145,6 @@ class Topographic(AsOnSubsample, Declared[TopographicParams]):
         """Return ln P(x, z_k) of one complete row: the definition."""
         p = self.reconstruct(params, h[None, :])[0]
         return float(-np.log(len(params.points)) + np.sum(np.log(np.where(x == 1, p, 1.0 - p))))
-
-    def mismatch(self, params: TopographicParams) -> str | None:
-        """Return how valid parameters disagree with the hyperparameters, or None."""
-        K, q = params.points.shape
-        if q != self.n_components:
-            return f"it has {q} dimensions where {self.n_components} are declared"
-        return None if self._n_points == K else f"it has {K} points where {self._n_points} are declared"
-
-    def pseudo_statistics(self, params: TopographicParams, weight: float) -> NodeCounts:
-        """Return the statistics of rows that are just as the model expects, for online EM to continue from a fit."""
-        return nodes.counts_as_expected(params.nodes, weight)
 
 
 # The points that stand for z ~ N(0, I_q), each with the same weight.

@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 from hiddenbits.array_types import Floats
 from hiddenbits.data import Arrays, Block
 from hiddenbits.data.summary import Summary
-from hiddenbits.families.nodes.params import NodeCounts
-from hiddenbits.families.nodes.posterior import Scores
+from hiddenbits.families.nodes.params import NodeCounts, Scores
 from hiddenbits.families.topographic_map.model import Topographic, sobol_points
-from hiddenbits.families.topographic_map.params import FURTHEST, TopographicParams
+from hiddenbits.families.topographic_map.params import TopographicParams
 from hiddenbits.model_api import Key, Passes, Promises, Run
 
 STEP_POINTS = 1024  # of a step
@@ -76,6 +75,7 @@ class TopographicSteps(Topographic):
         deterministic=False,
         accelerates=False,
         looks_after_epoch=True,
+        online_form=True,
         why={
             "monotone": "steps are random",
             "deterministic": "each step has points of its own, and rows are split off at random",
@@ -84,16 +84,15 @@ class TopographicSteps(Topographic):
     )
     memory_type = StepsMemory
 
-    def start(self, summary: Summary, key: Key, passes: Passes) -> TopographicParams:
-        """Return the flat map that logistic PCA begins with, at fresh points."""
-        return replace(super().start(summary, key, passes), settled=np.zeros(()))
-
     def first_points(self, key: Key) -> Floats:
         """Return fresh points."""
         return self._fresh(key.at(block=POINTS))
 
     def _fresh(self, key: Key) -> Floats:
-        return sobol_points(self.n_components, min(STEP_POINTS, self.n_points), key.rng())
+        return self._points(STEP_POINTS, key).astype(np.float32)
+
+    def _points(self, most: int, key: Key) -> Floats:
+        return sobol_points(self.n_components, min(most, self.n_points), key.rng())
 
     def split_off(self, block: Block, key: Key) -> NDArray[np.bool_]:
         """Return which rows of a block are not learned from: the same in every epoch and restart."""
@@ -103,14 +102,15 @@ class TopographicSteps(Topographic):
     def expect(
         self, params: TopographicParams, shared: Scores, block: Block, carry: None, key: Key
     ) -> tuple[NodeCounts, None]:
-        """Return the statistics of the rows that are learned from; of a map that is settled, of all rows."""
-        if not params.settled:
-            block = _some(block, ~self.split_off(block, key))
-        return super().expect(params, shared, block, carry, key)
+        """Return the statistics of the rows that are learned from."""
+        return super().expect(params, shared, _some(block, ~self.split_off(block, key)), carry, key)
+
+    def online(self) -> Topographic:
+        """Return the form of the model that online EM needs: a fitted map, whose points stay, learns from all rows."""
+        return Topographic(self.n_components, self.n_points, self.n_features, self.length_scale, self.ridge)
 
     def first_memory(self, params: TopographicParams, summary: Summary, key: Key) -> StepsMemory:
         """Return no averages yet, and the points that stay the same."""
-        q, n = self.n_components, self.n_points
         still, none = np.zeros_like(params.joint), np.zeros(())
         return StepsMemory(
             mean=still,
@@ -122,8 +122,8 @@ class TopographicSteps(Topographic):
             waited=none,
             smaller=none,
             weight=np.asarray(float(summary.weight)),
-            frozen=sobol_points(q, n, key.at(block=POINTS).rng()),
-            scored=sobol_points(q, min(SCORE_POINTS, n), key.at(block=SCORED).rng()),
+            frozen=self._points(self.n_points, key.at(block=POINTS)),
+            scored=self._points(SCORE_POINTS, key.at(block=SCORED)).astype(np.float32),
         )
 
     def step(
@@ -145,7 +145,7 @@ class TopographicSteps(Topographic):
         size = np.sqrt(np.divide(square, 1.0 - BETAS[1] ** steps, out=away), out=away)
         size += SMALL
         joint += np.divide(np.multiply(mean, rate, out=gradient), size, out=size)
-        moved = params.with_joint(np.clip(joint, -FURTHEST, FURTHEST, out=joint))
+        moved = params.with_joint(joint)
         memory = replace(memory, mean=mean, square=square, steps=np.asarray(steps))
         return replace(moved, points=self._fresh(key)), memory, float(stats.bound) / n
 
@@ -181,7 +181,7 @@ class TopographicSteps(Topographic):
 
     def settle(self, params: TopographicParams, memory: StepsMemory) -> TopographicParams:
         """Return the best map at frozen points."""
-        return replace(params.with_joint(memory.best), points=memory.frozen, settled=np.ones(()))
+        return replace(params.with_joint(memory.best), points=memory.frozen)
 
 
 def _some(block: Block, rows: NDArray[np.bool_]) -> Block:

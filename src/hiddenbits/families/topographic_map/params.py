@@ -4,54 +4,38 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Annotated, NamedTuple
+from typing import Annotated, NamedTuple, Self
 
 import numpy as np
 
 from hiddenbits.array_types import AnyArray, Floats
-from hiddenbits.data.declared import Params, Range
-from hiddenbits.data.layout import binary_columns
-from hiddenbits.families.nodes.params import NodeParams
-from hiddenbits.maths.numerics import LARGEST_LOGIT, sigmoid, softplus_and_sigmoid
+from hiddenbits.data.declared import Params
+from hiddenbits.data.layout import Layout, binary_columns
+from hiddenbits.families.nodes.params import Scores
+from hiddenbits.maths.numerics import LARGEST_LOGIT, clip_probability, reals, sigmoid, softplus_and_sigmoid, within
 
 FURTHEST = 1e3  # of a coefficient, which a ridge keeps far below
+FINITE, REALS = within(FURTHEST), reals(FURTHEST)
 SIZE = 3.0  # of the cosines next to z
-
-
-def _are_finite(a: AnyArray) -> bool:
-    return bool(np.all(np.abs(a) <= FURTHEST))
-
-
-FINITE = Range(_are_finite, "must be finite and not too large")
-FLAG = Range(lambda a: bool(np.isin(a, (0.0, 1.0)).all()), "must be 0 or 1")
 
 
 @dataclass(frozen=True, eq=False)
 class TopographicParams(Params):
     """Points z_k, the features Phi, and W and b of each column.
 
-    While random steps draw other points each time, `settled` is 0, and features are computed in float32.
+    Features are as precise as the points: random steps, which draw other points each time, have theirs in float32.
     """
 
     points: Annotated[Floats, "K q", FINITE]
     frequencies: Annotated[Floats, "q M", FINITE]
     phases: Annotated[Floats, "M", FINITE]
-    coefficients: Annotated[Floats, "d m", FINITE]
-    intercepts: Annotated[Floats, "d", FINITE]
+    coefficients: Annotated[Floats, "d q+M", FINITE, REALS]
+    intercepts: Annotated[Floats, "d", FINITE, REALS]
     centre: Annotated[Floats, "d", FINITE]
-    settled: Annotated[Floats, "", FLAG]
-
-    def flaw(self) -> str | None:
-        """Return what makes these arrays invalid, or None."""
-        if flaw := super().flaw():
-            return flaw
-        q, M = self.frequencies.shape
-        m = self.coefficients.shape[1]
-        return None if m == q + M else f"coefficients must be of {q} + {M} features, not of {m}"
 
     def features_at(self, points: Floats) -> Floats:
         """Return Phi(z) = [z, 3 sqrt(2/M) cos(z Omega + phi)] at some points, (points, m)."""
-        dtype = np.float64 if self.settled else np.float32
+        dtype = points.dtype.type
         q, M = self.frequencies.shape
         extended = np.concatenate([points, np.ones((len(points), 1))], axis=1, dtype=dtype, casting="same_kind")
         angles = extended @ np.concatenate([self.frequencies, self.phases[None, :]], dtype=dtype, casting="same_kind")
@@ -82,30 +66,48 @@ class TopographicParams(Params):
         """Return eta at the points."""
         return self.activations_at(self.features)
 
-    @cached_property
-    def log_off(self) -> Floats:
-        """Return -ln(1 + exp eta) at the points, the logarithm of P(bit = 0)."""
-        off, _ = softplus_and_sigmoid(self.activations)
-        return np.negative(off, out=off)
+    # The nodes that the map is: one at each point, all of the same weight.
+
+    @property
+    def weights(self) -> Floats:
+        """1 / K of each point."""
+        return np.full(len(self.points), 1.0 / len(self.points))
+
+    @property
+    def layout(self) -> Layout:
+        """All columns are binary."""
+        return binary_columns(len(self.centre))
 
     @cached_property
-    def nodes(self) -> NodeParams:
-        """The nodes that the map is: one at each point, all of the same weight."""
-        K = len(self.points)
-        layout = binary_columns(len(self.centre))
-        return NodeParams.of(np.full(K, 1.0 / K), sigmoid(self.activations), sigmoid(self.centre), layout)
+    def probabilities(self) -> Floats:
+        """P(bit = 1) at the points, (d, K)."""
+        return clip_probability(sigmoid(self.activations))
+
+    @cached_property
+    def scores(self) -> Scores:
+        """The scores of the points: eta, and the column sums of -ln(1 + exp eta), some columns at a time."""
+        eta, log_prior = self.activations, np.log(self.weights)[None, :]
+        of_zeros = np.zeros_like(log_prior)
+        for first in range(0, len(eta), COLUMNS):
+            of_zeros -= softplus_and_sigmoid(eta[first : first + COLUMNS])[0].sum(axis=0)
+        return Scores(eta, of_zeros + log_prior, log_prior)
 
     @property
     def joint(self) -> Floats:
         """W and b side by side, (d, m + 1)."""
         return np.concatenate([self.coefficients, self.intercepts[:, None]], axis=1)
 
-    def with_joint(self, joint: Floats) -> TopographicParams:
+    def with_joint(self, joint: Floats) -> Self:
         """Return the same map with other W and b."""
-        other = replace(self, coefficients=np.ascontiguousarray(joint[:, :-1]), intercepts=joint[:, -1].copy())
-        for name in ("features", "basis"):  # of the same points
-            if name in self.__dict__:
-                other.__dict__[name] = self.__dict__[name]
+        coefficients, intercepts = (REALS.back(part) for part in (joint[:, :-1], joint[:, -1]))
+        return self._of_same_points(replace(self, coefficients=coefficients, intercepts=intercepts))
+
+    def with_vector(self, vector: Floats) -> Self:
+        """Return the same map at other coordinates."""
+        return self._of_same_points(super().with_vector(vector))
+
+    def _of_same_points(self, other: Self) -> Self:
+        other.__dict__.update({name: self.__dict__[name] for name in ("features", "basis") if name in self.__dict__})
         return other
 
     def __getstate__(self) -> dict[str, AnyArray]:
@@ -154,13 +156,6 @@ def _fit(eta: Floats, ones: Floats, observed: Floats) -> Floats:
     cost *= observed
     np.subtract(ones * eta, cost, out=cost)
     return np.asarray(cost.sum(axis=1))
-
-
-def log_prior(joint: Floats, centre: Floats, ridge: float) -> Floats:
-    """Return -(lambda/2) (|W_j|^2 + (b_j - c_j)^2) of each column."""
-    away = joint.copy()
-    away[:, -1] -= centre
-    return np.asarray(-0.5 * ridge * (away * away).sum(axis=1))
 
 
 def regress(
