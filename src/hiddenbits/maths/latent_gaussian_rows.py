@@ -11,20 +11,27 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from typing import Generic, Protocol, TypeVar
+from functools import lru_cache
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 from scipy.special import logsumexp
 
-from hiddenbits.array_types import Bytes, Floats
+from hiddenbits.array_types import Bytes, Floats, Rows
 from hiddenbits.data import Block
-from hiddenbits.data.operands import Operand, product_with_totals
-from hiddenbits.maths.gauss_hermite import Rule, row_draws
+from hiddenbits.data.bits import Bits
+from hiddenbits.data.operands import OnesOperand, product_with_totals, scratch
+from hiddenbits.maths.gauss_hermite import FAR, Rule, neighbours, row_draws
 from hiddenbits.maths.numerics import softmax_rows
-from hiddenbits.maths.packed_symmetric import Posterior, pack_outer, unpack
+from hiddenbits.maths.packed_symmetric import Posterior, pack_outer, packed_size, unpack
 
 Functions = Callable[[Floats], tuple[Floats, ...]]
 
+STEP_NUMBERS = 1 << 15  # scores that are worked on together, in a core's cache
+FARTHER = (
+    16.0  # nats that a bit may take from where a row would be without it: beyond them it is left out with an error
+)
+NEIGHBOURS = 64  # rows that are integrated over one part of a grid
 NODE_NUMBERS = 1 << 20  # numbers of a table of nodes and columns, or nodes and rows, that are worked on together
 
 
@@ -91,32 +98,87 @@ class LatentRows(ABC, Generic[P]):
     def posterior_moments(self, params: P, shared: object, block: Block) -> Floats:
         """Return the mean and the packed covariance of each row's posterior, side by side."""
 
-    def node_scores(self, params: P, rule: Rule, x: Operand, o: Operand) -> Floats:
-        """Return ln P(t | node) + ln weight for every row and node: x L' + o F', L the log odds and F = ln P(0)."""
+    def pull(self, params: P, block: Block) -> Floats:
+        """Return what is multiplied with `lift`, (rows, k): what ones say, what is added for each row, and 1."""
+        return np.column_stack([block.x.to_dense(), np.zeros(block.n_rows), np.ones(block.n_rows)])
+
+    def lift(self, params: P, table: Floats) -> Floats:
+        """Return what `pull` is multiplied with, (k, L), from columns of a `node_table`."""
+        return np.vstack([self.log_odds(self.activations(params, table[:-2].T)).T, table[-2:]])
+
+    def node_table(self, params: P, rule: Rule) -> Floats:
+        """Return, for each node: x, 1, and the log of its weight and of P(row of zeros | x); (q + 2, L)."""
+        key: Any = params  # by identity
+        return _node_table(self, key, rule)
+
+    def node_scores(self, params: P, table: Floats, pull: Floats, observed: Bits) -> Floats:
+        """Return ln P(t | node) + ln weight for every row and column of the table, in this thread's buffer."""
+        out = scratch("node scores", (len(pull), table.shape[1]))
         step = max(1, NODE_NUMBERS // max(params.n_columns, 1))
-        scores = []
-        for start in range(0, len(rule.nodes), step):
-            A = self.activations(params, rule.nodes[start : start + step])
-            off = np.ascontiguousarray(self.log_zero(A).T)
-            totals = off.sum(axis=0, keepdims=True)
-            part = np.asarray(x @ np.ascontiguousarray(self.log_odds(A).T)) + product_with_totals(o, off, totals)
-            scores.append(part + rule.log_weights[start : start + step])
-        return np.concatenate(scores, axis=1)
+        o = observed.operand(slot="observed")
+        for some in (slice(start, start + step) for start in range(0, table.shape[1], step)):
+            np.matmul(pull, self.lift(params, table[:, some]), out=out[:, some])
+            if not isinstance(o, OnesOperand):
+                off = np.ascontiguousarray(self.log_zero(self.activations(params, table[:-2, some].T)).T)
+                totals = off.sum(axis=0, keepdims=True)
+                out[:, some] += product_with_totals(o, off, totals) - totals
+        return out
 
     def odds(self, A: Floats) -> tuple[Floats, Floats, Floats]:
         """Return the odds of a 1, those of a 0, and P(1): what `left_out` needs the posterior means of."""
         logs = self.log_odds(A)
         return np.exp(logs), np.exp(-logs), self.probabilities(A)
 
-    def on_grid(self, params: P, rule: Rule, block: Block) -> Iterator[tuple[slice, Floats, Floats]]:
-        """Yield some rows at a time, with the posterior weights of all nodes and ln P(t)."""
-        step = max(1, 2 * NODE_NUMBERS // len(rule.nodes))
-        for start in range(0, block.n_rows, step):
-            rows = slice(start, min(start + step, block.n_rows))
-            x, o = block.x.rows(rows.start, rows.stop), block.observed.rows(rows.start, rows.stop)
-            weights = self.node_scores(params, rule, x.operand(slot="x"), o.operand(slot="observed"))
-            log_p = softmax_rows(weights)
-            yield rows, weights, log_p
+    def on_grid(
+        self, params: P, rule: Rule, block: Block, far: float = FAR
+    ) -> Iterator[tuple[Rows, Floats, Floats, Floats]]:
+        """Yield some rows at a time, with the nodes that count for them, their posterior weights, and ln P(t)."""
+        for rows, nodes, weights, total, log_p in self._sums_on_grid(params, rule, block, far):
+            weights *= (1.0 / total)[:, None]
+            yield rows, nodes, weights, log_p
+
+    def _sums_on_grid(
+        self, params: P, rule: Rule, block: Block, far: float = FAR
+    ) -> Iterator[tuple[Rows, Floats, Floats, Floats, Floats]]:
+        """Yield as `on_grid` does, but weights that are yet to be divided by their sums, and these."""
+        table, pull, base = self.node_table(params, rule), self.pull(params, block), np.zeros(block.n_rows)
+        for rows, some in self._parts(params, rule, pull, base, block.observed, far):
+            part = table if some is None else np.take(table, some, axis=1)
+            weights = self.node_scores(params, part, pull[rows], block.observed.take(rows))
+            if rule.coarse is None:
+                base[rows] = weights.max(axis=1)
+                weights -= base[rows, None]
+            np.exp(weights, out=weights)
+            total = weights @ np.ones(part.shape[1])
+            yield rows, part[:-2].T, weights, total, base[rows] + np.log(total)
+
+    def _parts(
+        self, params: P, rule: Rule, pull: Floats, base: Floats, observed: Bits, far: float
+    ) -> Iterator[tuple[Rows, Rows | None]]:
+        """Yield some rows at a time, and the nodes that count for them.
+
+        On a large grid these are neighbours; their largest scores at coarse nodes are put into `base`, and taken away
+        from `pull`, so that scores will be about 0.
+        """
+        n, coarse = len(pull), rule.coarse
+        if coarse is None:
+            step = max(1, 2 * NODE_NUMBERS // len(rule.nodes))
+            for start in range(0, n, step):
+                yield np.arange(start, min(start + step, n)), None
+            return
+        table, top = self.node_table(params, coarse.rule), np.empty(n, np.int64)
+        near = np.empty((n, -(-len(coarse.rule.nodes) // 8)), np.uint8)
+        step = max(1, STEP_NUMBERS // len(coarse.rule.nodes))
+        for start in range(0, n, step):
+            stop = min(start + step, n)
+            scores = self.node_scores(params, table, pull[start:stop], observed.rows(start, stop))
+            top[start:stop] = scores.argmax(axis=1)
+            base[start:stop] = scores.max(axis=1)
+            near[start:stop] = np.packbits(scores >= base[start:stop, None] - far, axis=1)
+        pull[:, -2] -= base
+        for rows in neighbours(coarse.rule.nodes[top], NEIGHBOURS):
+            together = np.unpackbits(np.bitwise_or.reduce(near[rows], axis=0), count=len(coarse.rule.nodes))
+            yield rows, coarse.fine(together, len(rule.nodes))
 
     def drawn(self, params: P, block: Block) -> Iterator[tuple[slice, Floats, Floats]]:
         """Yield some rows at a time, with activations (rows, draws, d) and log importance weights (rows, draws)."""
@@ -131,24 +193,25 @@ class LatentRows(ABC, Generic[P]):
 
     def moments_on_grid(self, params: P, rule: Rule, block: Block) -> Floats:
         """Return the mean and the packed covariance of each row's posterior, side by side; exact."""
-        parts = []
-        squares = pack_outer(rule.nodes)
-        for _, weights, _ in self.on_grid(params, rule, block):
-            mean = weights @ rule.nodes
-            parts.append(np.concatenate([mean, weights @ squares - pack_outer(mean)], axis=1))
-        return np.concatenate(parts)
+        q = params.n_components
+        out = np.empty((block.n_rows, q + packed_size(q)))
+        for rows, nodes, weights, total, _ in self._sums_on_grid(params, rule, block):
+            moments = weights @ np.hstack([nodes, pack_outer(nodes)]) / total[:, None]
+            moments[:, q:] -= pack_outer(moments[:, :q])
+            out[rows] = moments
+        return out
 
     def likelihood_and_error(self, params: P, shared: object, block: Block) -> Floats:
         """Return ln P(observed bits) of each row and its standard error: 0 on a grid."""
         out = np.zeros((block.n_rows, 2))
         if (rule := self.rule(params)) is not None:
-            for rows, _, log_p in self.on_grid(params, rule, block):
+            for rows, *_, log_p in self._sums_on_grid(params, rule, block):
                 out[rows, 0] = log_p
             return out
-        for rows, _, scores in self.drawn(params, block):
-            out[rows, 0] = logsumexp(scores, axis=1) - np.log(self.n_draws)
-            ratio = np.exp(scores - out[rows, :1])
-            out[rows, 1] = ratio.std(axis=1, ddof=1) / np.sqrt(self.n_draws)
+        for some, _, scores in self.drawn(params, block):
+            out[some, 0] = logsumexp(scores, axis=1) - np.log(self.n_draws)
+            ratio = np.exp(scores - out[some, :1])
+            out[some, 1] = ratio.std(axis=1, ddof=1) / np.sqrt(self.n_draws)
         return out
 
     def log_likelihood(self, params: P, shared: object, block: Block) -> Floats:
@@ -169,26 +232,26 @@ class LatentRows(ABC, Generic[P]):
 
     def leave_one_out(self, params: P, shared: object, block: Block) -> Floats:
         """Return P(t_i = 1 | the other observed bits) for every cell."""
-        return left_out(block, *self.weighted(params, block, self.odds)[0])
+        return left_out(block, *self.weighted(params, block, self.odds, FAR + FARTHER)[0])
 
-    def weighted(self, params: P, block: Block, functions: Functions) -> tuple[list[Floats], Floats]:
+    def weighted(self, params: P, block: Block, functions: Functions, far: float = FAR) -> tuple[list[Floats], Floats]:
         """Return the posterior means of functions of the activations, each (rows, d), and ln P(observed bits)."""
         out = [np.zeros((block.n_rows, params.n_columns)) for _ in functions(np.zeros((1, 1)))]
         rule, log_p = self.rule(params), np.zeros(block.n_rows)
         if rule is None:
-            for rows, A, scores in self.drawn(params, block):
-                log_p[rows] = softmax_rows(scores) - np.log(self.n_draws)
+            for some, A, scores in self.drawn(params, block):
+                log_p[some] = softmax_rows(scores) - np.log(self.n_draws)
                 for total, values in zip(out, functions(A), strict=True):
-                    total[rows] = np.matmul(scores[:, None, :], values)[:, 0, :]
+                    total[some] = np.matmul(scores[:, None, :], values)[:, 0, :]
             return out, log_p
         step = max(1, NODE_NUMBERS // max(params.n_columns, 1))
-        for rows, weights, log_of_sum in self.on_grid(params, rule, block):
+        for rows, nodes, weights, log_of_sum in self.on_grid(params, rule, block, far):
             log_p[rows] = log_of_sum
-            for start in range(0, len(rule.nodes), step):
-                some = slice(start, start + step)
-                A = self.activations(params, rule.nodes[some])
+            for start in range(0, len(nodes), step):
+                those = slice(start, start + step)
+                A = self.activations(params, nodes[those])
                 for total, values in zip(out, functions(A), strict=True):
-                    total[rows] += weights[:, some] @ values
+                    total[rows] += weights[:, those] @ values
         return out, log_p
 
     def draw(self, params: P, n: int, rng: np.random.Generator) -> tuple[Bytes, Floats]:
@@ -196,3 +259,11 @@ class LatentRows(ABC, Generic[P]):
         codes = rng.standard_normal((n, params.n_components))
         x = rng.random((n, params.n_columns)) < self.reconstruct(params, codes)
         return x.view(np.uint8), codes
+
+
+@lru_cache(maxsize=4)  # by identity of parameters and rule
+def _node_table(model: LatentRows[Any], params: Any, rule: Rule) -> Floats:
+    step = max(1, NODE_NUMBERS // max(params.n_columns, 1))
+    parts = (rule.nodes[start : start + step] for start in range(0, len(rule.nodes), step))
+    zeros = np.concatenate([model.log_zero(model.activations(params, nodes)).sum(axis=1) for nodes in parts])
+    return np.vstack([rule.nodes.T, np.ones(len(zeros)), rule.log_weights + zeros])

@@ -5,7 +5,7 @@ import pytest
 
 from hiddenbits import LogisticPCA, Quadrature, Variational, open_table
 from hiddenbits.families.logistic_pca.params import POLISHED, VARIATIONAL, LogisticParams
-from hiddenbits.maths.gauss_hermite import resolving_grid
+from hiddenbits.maths import gauss_hermite
 from tests.contracts.test_fit import structured_rows
 from tests.families.logistic_pca.logistic_data import Logistic, LogisticGrid, rows_of, synth
 from tests.oracle.integration import Plane
@@ -98,10 +98,38 @@ def test_many_dimensions_are_estimated_and_say_so():
     assert (model.bound_samples(X) < more.score_samples(X) + 0.05).all()
 
 
+def grid_of(W, level=0.0):
+    return LogisticParams.at(W, np.full(len(W), level), np.zeros(len(W))).grid
+
+
 def test_grid_is_refused_where_it_would_be_too_large():
-    assert resolving_grid(np.random.default_rng(0).standard_normal((50, 4))) is None
-    assert resolving_grid(30 * np.random.default_rng(0).standard_normal((500, 2))) is None
-    assert resolving_grid(np.zeros((5, 2))) is not None
+    rng = np.random.default_rng(0)
+    assert grid_of(rng.standard_normal((50, 4))) is None
+    assert grid_of(30 * rng.standard_normal((500, 2))) is None
+    assert grid_of(np.zeros((5, 2))) is not None
+    W = 0.3 * rng.standard_normal((300, 2))
+    assert len(grid_of(W, -6.0).nodes) < 0.5 * len(grid_of(W).nodes)  # rare ones say little of where a row is
+
+
+@pytest.mark.parametrize(("q", "d", "size"), [(2, 40, 2.0), (2, 300, 0.5), (3, 20, 1.0)])
+def test_parts_of_a_grid_are_as_good_as_a_finer_one(q, d, size, monkeypatch):
+    """A large grid is looked at where rows are; against all of a finer one. Also rows far out, and missing cells."""
+    rng = np.random.default_rng(d)
+    params = params_of(rng, d, q, size / np.sqrt(q))
+    model, X = Logistic(q), Logistic(q).draw(params, 300, rng)[0].astype(float)
+    X[:100][rng.random((100, d)) < 0.3] = np.nan
+    X[0], X[1, : d // 2], X[2, : d // 2] = np.nan, 0.0, 1.0
+    assert params.grid.coarse is not None
+    found = [rows_of(model, name, params, X) for name in ("log_likelihood", "posterior_moments", "leave_one_out")]
+    monkeypatch.setattr(gauss_hermite, "ACCURACY", 27.0)
+    monkeypatch.setattr(gauss_hermite, "MOST_NODES", 1 << 18)
+    monkeypatch.setattr(gauss_hermite, "LARGE", np.inf)
+    finer = params.at_stage(POLISHED)
+    assert len(finer.grid.nodes) > 1.2 * len(params.grid.nodes)
+    assert finer.grid.coarse is None
+    true = [rows_of(model, name, finer, X) for name in ("log_likelihood", "posterior_moments", "leave_one_out")]
+    for some, others, error in zip(found, true, (1e-8, 1e-6, 1e-7), strict=True):
+        np.testing.assert_allclose(some, others, rtol=0, atol=error)
 
 
 def test_most_probable_code_is_a_maximum():

@@ -90,10 +90,14 @@ class ClippedParams(Params):
         """Return a grid fine enough for integrals over y to be exact; None where that takes too many nodes.
 
         |Phi(A + iB)| <= exp(B^2/2) Phi(A), so that along v the trapezoid sum errs as for a Gaussian of precision
-        1 + Sum (a.v)^2: as for logistic loadings 2a (`gauss_hermite`), had they no singularities.
+        1 + Sum (a.v)^2, without poles.
         """
         a, _ = self.probit
-        return resolving_grid(2.0 * a, np.zeros((1, self.n_components)))
+
+        def growth(v: Floats, y: Floats) -> Floats:
+            return 0.5 * y * y * (1.0 + float(((a @ v) ** 2).sum()))
+
+        return resolving_grid(a, growth, np.zeros((1, self.n_components)))
 
     def flaw(self) -> str | None:
         """Return what makes these arrays invalid, or None."""

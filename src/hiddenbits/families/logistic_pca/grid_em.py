@@ -89,11 +89,11 @@ class LogisticGrid(AsOnSubsample, LogisticRows):
 
     def resolves(self, params: LogisticParams) -> bool:
         """Whether the nodes of the fit are a grid as fine as these parameters ask for."""
-        return self.nodes == "grid" and accuracy(params.loadings, self._spacing) >= ACCURACY
+        return self.nodes == "grid" and accuracy(params.loadings, params.growth, self._spacing) >= ACCURACY
 
     def blurs(self, params: LogisticParams) -> bool:
         """Whether the fit's grid is so coarse that its likelihood is not to be trusted."""
-        return self.nodes == "grid" and accuracy(params.loadings, self._spacing) < BLURRED
+        return self.nodes == "grid" and accuracy(params.loadings, params.growth, self._spacing) < BLURRED
 
     @property
     def _spacing(self) -> float:
@@ -123,16 +123,16 @@ class LogisticGrid(AsOnSubsample, LogisticRows):
         """There is only one stage."""
         return
 
-    def prepare(self, params: LogisticParams) -> Rule:
-        """Return the nodes."""
-        return self.fitted_rule
+    def prepare(self, params: LogisticParams) -> Floats:
+        """Return the table of nodes."""
+        return self.node_table(params, self.fitted_rule)
 
     def expect(
-        self, params: LogisticParams, shared: Rule, block: Block, carry: None, key: Key
+        self, params: LogisticParams, shared: Floats, block: Block, carry: None, key: Key
     ) -> tuple[GridStats, None]:
         """E-step: the posterior of the nodes, and with it the expected ones and observed cells."""
         x, o = block.operands()
-        r = self.node_scores(params, shared, x, o)
+        r = self.node_scores(params, shared, self.pull(params, block), block.observed)
         log_p = softmax_rows(r, None, block.weights)
         stats = GridStats(
             bound=np.asarray(block.weights @ log_p),

@@ -13,12 +13,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hiddenbits.array_types import Floats
+from hiddenbits.array_types import Floats, Rows
 from hiddenbits.data import Block
 from hiddenbits.families.logistic_pca.params import VARIATIONAL, LogisticParams
 from hiddenbits.families.logistic_pca.rows import LogisticRows, activations, chances
 from hiddenbits.maths.free_parameters import FreeParameters, Quantity
 from hiddenbits.maths.gauss_hermite import Rule
+
+Nodes = tuple[Floats, Floats]  # x^, (L, q + 1), and p, (L, d), at some nodes
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,33 +71,28 @@ class LogisticScores:
         joint = vector.reshape(-1, self.params.n_columns).T
         return self.params.with_joint(np.ascontiguousarray(joint), VARIATIONAL)
 
-    def _nodes(self) -> tuple[Floats, Floats]:
-        """Return x^, (L, q + 1), and p, (L, d), at all nodes."""
-        nodes = self.rule.nodes
-        return np.column_stack([nodes, np.ones(len(nodes))]), chances(activations(self.params, nodes))
-
-    def _gradients(
-        self, block: Block, extended: Floats, p: Floats
-    ) -> Iterator[tuple[slice, Floats, Floats, Floats, Floats]]:
-        """Yield some rows at a time: posterior weights of the nodes, bits, what was observed, and gradients."""
-        for rows, r, _ in self.model.on_grid(self.params, self.rule, block):
-            x = block.x.rows(rows.start, rows.stop).to_dense().astype(np.float64)
-            o = block.observed.rows(rows.start, rows.stop).to_dense().astype(np.float64)
-            mean = r @ extended
+    def _gradients(self, block: Block) -> Iterator[tuple[Rows, Nodes, Floats, Floats, Floats, Floats]]:
+        """Yield some rows at a time: their nodes with posterior weights, bits, what was observed, and gradients."""
+        dense = (bits.to_dense().astype(np.float64) for bits in (block.x, block.observed))
+        ones, observed = dense
+        for rows, nodes, r, _ in self.model.on_grid(self.params, self.rule, block):
+            extended, p = np.column_stack([nodes, np.ones(len(nodes))]), chances(activations(self.params, nodes))
+            x, o, mean = ones[rows], observed[rows], r @ extended
             parts = [x * mean[:, a : a + 1] - o * (r @ (p * extended[:, a : a + 1])) for a in range(extended.shape[1])]
-            yield rows, r, x, o, np.concatenate(parts, axis=1)
+            yield rows, (extended, p), r, x, o, np.concatenate(parts, axis=1)
 
     def gradients(self, block: Block) -> Floats:
         """Return the gradient of ln P(row) of each row."""
-        extended, p = self._nodes()
-        return np.concatenate([g for *_, g in self._gradients(block, extended, p)])
+        out = np.empty((block.n_rows, self.n_coordinates))
+        for rows, *_, g in self._gradients(block):
+            out[rows] = g
+        return out
 
     def information(self, block: Block) -> Floats:
         """Return minus the second derivatives of the weighted log-likelihood of a block."""
-        extended, p = self._nodes()
-        k, d = extended.shape[1], p.shape[1]
+        k, d = self.params.n_components + 1, self.params.n_columns
         total = np.zeros((k * d, k * d))
-        for rows, r, x, o, g in self._gradients(block, extended, p):
+        for rows, (extended, p), r, x, o, g in self._gradients(block):
             w = block.weights[rows]
             total += (g * w[:, None]).T @ g
             wr = r * w[:, None]

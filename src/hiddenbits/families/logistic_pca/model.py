@@ -331,8 +331,14 @@ class Logistic(LogisticRows):
         return self.gaussian_rows(params, block, polished=polished)[0]
 
     def posterior_moments(self, params: LogisticParams, shared: object, block: Block) -> Floats:
-        """Return the mean and the packed covariance of each row's posterior, side by side."""
-        posterior = self.gaussian_posterior(params, block, polished=float(params.stage) == POLISHED)
+        """Return the mean and the packed covariance of each row's posterior, side by side; exact where a grid is.
+
+        Before a polish it is the paper's Gaussian.
+        """
+        polished = float(params.stage) == POLISHED
+        if polished and (rule := self.rule(params)) is not None:
+            return self.moments_on_grid(params, rule, block)
+        posterior = self.gaussian_posterior(params, block, polished=polished)
         return np.concatenate([posterior.mean, posterior.covariance], axis=1)
 
     def bound_rows(self, params: LogisticParams, shared: object, block: Block) -> Floats:

@@ -6,13 +6,13 @@ Letters and shapes are in `model.py`.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
 from hiddenbits.array_types import Floats
 from hiddenbits.data.declared import Params, Sums
-from hiddenbits.maths.gauss_hermite import Rule, resolving_grid
+from hiddenbits.maths.gauss_hermite import Growth, Rule, growth_of_bits, resolving_grid
 from hiddenbits.maths.packed_symmetric import packed_size
 
 FRESH, VARIATIONAL, POLISHED = 0.0, 1.0, 2.0
@@ -76,10 +76,15 @@ class LogisticParams(Params):
         """Return w^, (d, q + 1)."""
         return np.column_stack([self.loadings, self.intercepts])
 
+    @property
+    def growth(self) -> Growth:
+        """Return what a grid's spacing depends on."""
+        return partial(growth_of_bits, self.loadings, self.intercepts)
+
     @cached_property
     def grid(self) -> Rule | None:
         """Return a grid fine enough for integrals over x to be exact; None where that takes too many nodes."""
-        return resolving_grid(self.loadings)
+        return resolving_grid(self.loadings, self.growth, self.loadings)
 
     @property
     def trying(self) -> bool:

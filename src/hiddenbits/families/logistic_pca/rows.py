@@ -70,6 +70,14 @@ class LogisticRows(LatentRows[LogisticParams]):
         """Return -ln(1 + exp(A))."""
         return -softplus(A)
 
+    def pull(self, params: LogisticParams, block: Block) -> Floats:
+        """Return Sum w^ over the ones of each row, which is all they say, as activations are linear in x; and 1."""
+        return np.column_stack([block.operands()[0] @ params.joint, np.ones(block.n_rows)])
+
+    def lift(self, params: LogisticParams, table: Floats) -> Floats:
+        """Return the table itself: x^ of every node, and its log weight."""
+        return table
+
     def odds(self, A: Floats) -> tuple[Floats, Floats, Floats]:
         """Return exp(A), exp(-A) and sigma(A)."""
         return odds(A)

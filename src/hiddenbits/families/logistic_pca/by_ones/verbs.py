@@ -81,9 +81,10 @@ class CostVerbs(CodingEstimator[Any, Any]):  # parameters of a fit by the cells,
 
     def _height(self, model: Any, table: Table) -> int:
         height = super()._height(model, table)
-        if not isinstance(model, LogisticOfOnes):
-            return height
-        return max(height, min(TALLEST, ROW_CELLS // table.shape[1]))  # a row of few ones is little work
+        return max(height, min(TALLEST, ROW_CELLS // table.shape[1]))  # rows near each other are worked on together
+
+    def _pass_height(self, model: Any, table: Table) -> int:
+        return super()._height(model, table)
 
     def _attributes_at(self, weight: float, position: Position) -> dict[str, object]:
         return {
