@@ -57,7 +57,7 @@ def mixture(size: str, X: Any, K: int) -> Job:
 def machine_rows(size: str, X: Any, m: int) -> Job:
     rng = np.random.default_rng(SEED)
     d = X.shape[1]
-    params = CombinationParams(0.1 * rng.standard_normal((d, m)), np.zeros(m), np.zeros(d), np.zeros(()), np.zeros(()))
+    params = CombinationParams(0.1 * rng.standard_normal((d, m)), np.zeros(m), np.zeros(d), np.zeros(()))
     return _job(Combination(m), params, "CombinationMachine", size, X, f"{m} units", m, "pass over rows")
 
 

@@ -9,7 +9,7 @@ from scipy.special import logsumexp, xlog1py, xlogy
 from sklearn.neighbors import NearestNeighbors
 
 import hiddenbits
-from hiddenbits.families.combination_machine.model import Combination, CombinationParams
+from hiddenbits.families.combination_machine.model import Combination
 
 Fit = dict[str, Any]
 
@@ -87,7 +87,7 @@ class MachineJudge:
 
 def machine_mean(X: Any, W: Any, th: Any, v: Any) -> float:
     """Return the mean ln P of rows; minus infinity where a machine has none."""
-    params = CombinationParams.at(W, th, v)
+    params = Combination().exact(W, th, v)
     model = Combination(params.n_units)
     shared = model.prepare(params)
     blocks = hiddenbits.open_table(X).grid(2048).blocks

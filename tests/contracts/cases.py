@@ -26,7 +26,7 @@ from hiddenbits.data.layout import Layout, binary_columns
 from hiddenbits.families.binary_sparse_coding.annealing import AnnealedCoding
 from hiddenbits.families.clipped_pca.model import Clipped
 from hiddenbits.families.clipped_pca.params import ClippedParams
-from hiddenbits.families.combination_machine.model import Combination, CombinationParams
+from hiddenbits.families.combination_machine.model import Combination
 from hiddenbits.families.hidden_tree.model import StateTree
 from hiddenbits.families.hidden_tree.params import HiddenTreeParams
 from hiddenbits.families.logistic_pca.grid_em import LogisticGrid
@@ -124,7 +124,7 @@ def clipped_params(d, rng, q=2):
 
 
 def combination_params(d, rng, m=2):
-    return CombinationParams.at(rng.standard_normal((d, m)), rng.standard_normal(m), 0.3 * rng.standard_normal(d))
+    return Combination().exact(rng.standard_normal((d, m)), rng.standard_normal(m), 0.3 * rng.standard_normal(d))
 
 
 def combination_statistics(x, observed, h):

@@ -25,7 +25,8 @@ from hiddenbits import (
     TopographicMap,
     TreeMixture,
 )
-from hiddenbits.families.combination_machine.model_real import RealParams
+from hiddenbits.families.combination_machine.model import Combination
+from hiddenbits.families.combination_machine.model_real import CombinationReal
 from hiddenbits.families.hidden_tree.params import HiddenTreeParams
 from hiddenbits.families.registry import ESTIMATORS
 from tests.contracts.cases import (
@@ -80,7 +81,7 @@ def probit(params):
 
 def without_bias(params):
     """The same machine without visible biases."""
-    return type(params).at(params.weights, params.thresholds, np.zeros_like(params.bias))
+    return Combination().exact(params.weights, params.thresholds, np.zeros_like(params.bias))
 
 
 def first_class(params):
@@ -160,7 +161,7 @@ COUNTS = {  # an estimator, its parameters drawn at random, and what differs fro
     ),
     "CombinationMachine, reals": (
         CombinationMachine(2, visible="reals"),
-        lambda rng: RealParams.about(*rng.standard_normal((1, 3, 2)), rng.standard_normal(2), *np.zeros((2, 3))),
+        lambda rng: CombinationReal().exact(*rng.standard_normal((1, 3, 2)), rng.standard_normal(2), np.zeros(3)),
         {"block": some_reals(3)},
     ),
     "NoisyOrNetwork": (NoisyOrNetwork(3), lambda rng: noisy_or_params(5, rng), {}),

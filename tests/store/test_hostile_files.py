@@ -20,13 +20,13 @@ def changed(path, name, *, arrays=(), hyperparameters=(), **meta):
 
 
 UNUSABLE = {
-    "error of ln Z with a shape": ("combination", "params.partition_error", lambda a: a.reshape(1, 1)),
-    "ln Z that is not known": ("combination", "params.partition_error", lambda a: np.asarray(-1.0)),
+    "error of ln Z with a shape": ("combination_chains", "params.partition_error", lambda a: a.reshape(1, 1)),
+    "negative error of ln Z": ("combination_chains", "params.partition_error", lambda a: np.asarray(-1.0)),
     "ln Z beyond all bounds": ("combination", "params.log_partition", lambda a: np.asarray(1e308)),
     "weights of a machine": ("combination", "params.weights", lambda a: np.full_like(a, 1e308)),
     "weights of chains": ("combination_chains", "params.weights", lambda a: np.full_like(a, -1e308)),
     "weights of reals": ("combination_reals", "params.weights", lambda a: np.full_like(a, 1e308)),
-    "bias of reals": ("combination_reals", "params.centre", lambda a: np.full_like(a, 1e308)),
+    "bias of reals": ("combination_reals", "params.bias", lambda a: np.full_like(a, 1e308)),
     "fields": ("sparse_coding", "params.fields", lambda a: np.full_like(a, 1e308)),
     "noise": ("sparse_coding", "params.noise", lambda a: np.asarray(5e-324)),
     "probabilities of independent bits": ("independent", "params.probabilities", lambda a: np.full_like(a, 5e-324)),

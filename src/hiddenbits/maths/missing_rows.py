@@ -10,7 +10,7 @@ with blanks is 2^m columns, where that of a complete row is m.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -30,18 +30,40 @@ def rows_with_blanks(block: Block) -> Rows:
     return np.flatnonzero(block.observed.row_sums() < block.n_columns)
 
 
+@dataclass(frozen=True)
+class Visible:
+    """What visible units are: bits or, in the real-valued machine, normal numbers.
+
+    Parameters
+    ----------
+    log_norm : function
+        Of om, what a state of the hidden units says to each: ln of the sum, or the integral, of what their density has.
+    mean : function
+        Of om, too: E[x | h].
+    cell : function
+        Of a mean: what a cell of the table is then expected to hold, P(bit = 1) or the mean itself.
+    """
+
+    log_norm: Callable[[Floats], Floats]
+    mean: Callable[[Floats], Floats]
+    cell: Callable[[Floats], Floats]
+
+
+def _probability(mean: Floats) -> Floats:
+    """Return P(x = +1)."""
+    return np.clip(0.5 + 0.5 * mean, 0.0, 1.0)
+
+
+BITS = Visible(log_2cosh, np.tanh, _probability)
+
+
 @dataclass(frozen=True, eq=False)
 class States:
-    """Some states: H (states, m), om (states, d) and ln 2cosh om."""
+    """Some states: H (states, m), om (states, d) and its `log_norm`, of bits ln 2cosh om."""
 
     H: Floats
     om: Floats
     log_norm: Floats
-
-    @property
-    def mean(self) -> Floats:
-        """E[x | h]."""
-        return np.tanh(self.om)
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,11 +73,12 @@ class Blanks:
     weights: Floats
     thresholds: Floats
     bias: Floats
+    visible: Visible = BITS
 
     def _states(self, start: int, stop: int) -> States:
         H = states_of(len(self.thresholds), start, stop)
         om = H @ self.weights.T + self.bias
-        return States(H, om, log_2cosh(om))
+        return States(H, om, self.visible.log_norm(om))
 
     @cached_property
     def _all(self) -> States:
@@ -103,10 +126,9 @@ class Blanks:
         return code
 
     def fill(self, A: Floats, block: Block, rows: Rows) -> Floats:
-        """Return P(x_j = 1 | x_obs), as if the cell had to be drawn again."""
+        """Return P(x_j = 1 | x_obs), of reals E[x_j | x_obs], as if the cell had to be drawn again."""
         found = self.posteriors(A, missing_cells(block, rows))[1]
-        mean = sum(p @ states.mean for states, p in found)
-        return np.asarray(np.clip(0.5 + 0.5 * np.asarray(mean), 0.0, 1.0))
+        return self.visible.cell(np.asarray(sum(p @ self.visible.mean(states.om) for states, p in found)))
 
     def expected(self, A: Floats, block: Block, rows: Rows) -> tuple[Floats, Floats, Floats]:
         """Return the log sums and E[h | x_obs] of each row, and what the missing cells add to the statistics.
@@ -119,7 +141,7 @@ class Blanks:
         h, total = np.zeros(A.shape), np.zeros((missing.shape[1], A.shape[1] + 1))
         for states, p in found:
             h += p @ states.H
-            mean = states.mean * (p.T @ weighted)
+            mean = self.visible.mean(states.om) * (p.T @ weighted)
             total[:, :-1] += mean.T @ states.H
             total[:, -1] += mean.sum(axis=0)
         return log_sums, h, total

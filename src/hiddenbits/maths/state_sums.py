@@ -21,9 +21,10 @@ over data. Bits of a state: h_i = (k >> i) & 1.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 
@@ -45,12 +46,11 @@ class TooManyUnitsError(ValueError):
     """More hidden units than can be enumerated."""
 
 
-def check_units(m: int) -> None:
+def check_units(m: int, advice: str = 'Use method="chains".') -> None:
     """Refuse what would take hours."""
     if m > MOST_UNITS:
         raise TooManyUnitsError(
-            f"{m} hidden units have 2^{m} states, too many to enumerate (at most {MOST_UNITS} units). "
-            'Use method="chains".'
+            f"{m} hidden units have 2^{m} states, too many to enumerate (at most {MOST_UNITS} units). {advice}"
         )
 
 
@@ -229,6 +229,10 @@ class Halves:
             joint[on] += tanh[0]
         return Phase(scale, total, hidden, np.ascontiguousarray(joint.T), visible)
 
+    def expected(self, total: Phase) -> Phase:
+        """Return the true expectations, from the sums over all blocks."""
+        return total.normalised()
+
     def _add_compiled(self, kernel: Any, highs: Floats) -> Phase:
         """Return the same sums by the compiled kernel."""
         m_low = self.n_low
@@ -262,8 +266,38 @@ def table_of_states(m: int) -> Table:
     return memory_table(Dense(states_of(m).astype(np.uint8) if m else np.zeros((1, 1), np.uint8)))
 
 
+class StateSums(Protocol):
+    """The states of a machine, as sums over them need them: `Halves` is that over bits."""
+
+    def table(self) -> Table:
+        """Return the states of the high units as a table of bits."""
+
+    def add_block(self, block: Block) -> Phase:
+        """Return the sums over a block of high states and all low ones."""
+
+    def expected(self, total: Phase) -> Phase:
+        """Return the true expectations, from the sums over all blocks."""
+
+    def log_weights(self) -> Floats:
+        """Return ln P(h) Z of all 2^m states."""
+
+
+def added_here(function: Callable[[Block], Phase], table: Table) -> Phase:
+    """Return the sum of a function over the rows of a table of states, here and now; the engine does the same."""
+    first, *others = table.grid(64).blocks
+    total = function(first)
+    for block in others:
+        total += function(block)
+    return total
+
+
+def expectations(states: StateSums, over: Callable[..., Phase] = added_here) -> Phase:
+    """Return what the free model expects; `over` adds a function over a table of states."""
+    return states.expected(over(states.add_block, states.table()))
+
+
 def free_phase(weights: Floats, thresholds: Floats, bias: Floats) -> Phase:
-    """Return the expectations of the free model, here and now; the engine does the same block by block.
+    """Return the expectations of the free model over bits.
 
     Examples
     --------
@@ -272,9 +306,4 @@ def free_phase(weights: Floats, thresholds: Floats, bias: Floats) -> Phase:
     5.0
     """
     check_units(len(thresholds))
-    halves = Halves(weights, thresholds, bias)
-    grid = halves.table().grid(64)
-    total = halves.add_block(grid.blocks[0])
-    for block in grid.blocks[1:]:
-        total += halves.add_block(block)
-    return total.normalised()
+    return expectations(Halves(weights, thresholds, bias))

@@ -25,7 +25,7 @@ def expected(X, params, weights=None):
 
 def machine_of(d, m, scale, rng):
     W, th, v = scale * rng.standard_normal((d, m)), rng.standard_normal(m), rng.standard_normal(d)
-    return CombinationParams(W, th, v, np.asarray(3.0), np.zeros(()))
+    return CombinationParams(W, th, v, np.asarray(3.0))
 
 
 @pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array])
@@ -55,6 +55,6 @@ def test_what_is_not_a_number_stays_so(storage):
 def test_a_product_of_many_units_stays_a_number():
     rng = np.random.default_rng(0)
     m = 2500
-    params = CombinationParams(np.zeros((3, m)), np.zeros(m), np.zeros(3), np.zeros(()), np.zeros(()))
+    params = CombinationParams(np.zeros((3, m)), np.zeros(m), np.zeros(3), np.zeros(()))
     found = expected((rng.random((4, 3)) < 0.5).astype(np.uint8), params)
     np.testing.assert_allclose(found.bound, 4 * m * np.log(2.0), rtol=1e-13)

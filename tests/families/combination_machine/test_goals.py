@@ -8,7 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from hiddenbits import CombinationMachine, IndependentColumns
 from hiddenbits.datasets import influences_truth, simulate_influences
-from hiddenbits.families.combination_machine.model import CombinationParams
+from hiddenbits.families.combination_machine.model import Combination
 from tests.families.combination_machine.machine_data import random_machine
 from tests.oracle.machine import MachineOracle
 
@@ -19,7 +19,7 @@ def told(weights, thresholds, bias):
     """Return an estimator with these parameters: a start, told."""
     d, m = weights.shape
     model = CombinationMachine(m, start="noise", max_iter=0, random_state=0).fit(np.tile([[0], [1]], (m, d)))
-    model.params_ = CombinationParams.at(weights, thresholds, bias)
+    model.params_ = Combination().exact(weights, thresholds, bias)
     return model
 
 

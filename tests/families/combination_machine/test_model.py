@@ -8,7 +8,7 @@ from hiddenbits.data import open_table
 from hiddenbits.data.rows_by_content import choose_rows
 from hiddenbits.engine import Key, Local, Position, Settings, fit_em
 from hiddenbits.families.combination_machine.growth import fit_machine
-from hiddenbits.families.combination_machine.model import Combination, CombinationParams
+from hiddenbits.families.combination_machine.model import Combination
 from hiddenbits.maths import missing_rows
 from hiddenbits.maths.state_sums import free_phase
 from tests.contracts.conftest import table_of
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.core
 
 def machine(seed, d=6, m=4, scale=1.0):
     rng = np.random.default_rng(seed)
-    return CombinationParams.at(scale * rng.standard_normal((d, m)), rng.standard_normal(m), rng.standard_normal(d))
+    return Combination().exact(scale * rng.standard_normal((d, m)), rng.standard_normal(m), rng.standard_normal(d))
 
 
 def rows_of(seed, n, d, missing):
@@ -149,7 +149,7 @@ def test_growth_finds_a_machine(seed):
     add; three times both together are allowed.
     """
     rng = np.random.default_rng(seed)
-    truth = CombinationParams.at(
+    truth = Combination().exact(
         2.0 * rng.standard_normal((16, 3)) * (rng.random((16, 3)) < 0.4), np.zeros(3), np.zeros(16)
     )
     model = Combination(3)

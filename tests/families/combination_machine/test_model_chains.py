@@ -8,7 +8,7 @@ import hiddenbits
 from hiddenbits import CombinationMachine
 from hiddenbits.engine import Key, Settings, fit_persistent
 from hiddenbits.families.combination_machine.chain_verbs import UntrustedLikelihoodError
-from hiddenbits.families.combination_machine.model import Combination, CombinationParams
+from hiddenbits.families.combination_machine.model import Combination
 from hiddenbits.families.combination_machine.model_chains import SWEEPS, CombinationChains, SampledBlanks
 from hiddenbits.maths.missing_rows import Blanks
 from tests.contracts.conftest import table_of
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.core
 
 def machine(seed, d=6, m=3, scale=0.7):
     rng = np.random.default_rng(seed)
-    return CombinationParams.at(scale * rng.standard_normal((d, m)), rng.standard_normal(m), rng.standard_normal(d))
+    return Combination().exact(scale * rng.standard_normal((d, m)), rng.standard_normal(m), rng.standard_normal(d))
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -15,17 +15,20 @@ from hiddenbits.data.rows_by_content import choose_rows
 from hiddenbits.engine import Key, Local, Settings, fit_em
 from hiddenbits.families.combination_machine import model_real
 from hiddenbits.families.combination_machine.growth import fit_machine
-from hiddenbits.families.combination_machine.model_real import CombinationReal, Quadratic, RealParams, real_phase
+from hiddenbits.families.combination_machine.model_real import CombinationReal, Quadratic
 from hiddenbits.families.combination_machine.projection_pursuit import pursue
+from hiddenbits.maths.state_sums import added_here, expectations
 
 pytestmark = pytest.mark.core
 
 
 def machine(seed, d=5, m=3, scale=1.0):
     rng = np.random.default_rng([seed, d, m])
-    return RealParams.about(
-        scale * rng.standard_normal((d, m)), rng.standard_normal(m), rng.standard_normal(d), rng.standard_normal(d)
-    )
+    return CombinationReal(m).exact(scale * rng.standard_normal((d, m)), rng.standard_normal(m), rng.standard_normal(d))
+
+
+def phase_of(params):
+    return expectations(Quadratic(params.weights, params.thresholds, params.bias))
 
 
 def rows_of(seed, n, d, missing):
@@ -105,27 +108,27 @@ def test_definition_integrates_to_one(seed):
 def test_moments_of_quadratic_weights_equal_enumeration(low, seed, monkeypatch):
     monkeypatch.setattr(model_real, "LOW_UNITS", low)
     rng = np.random.default_rng(seed)
-    b, J = 3 * rng.standard_normal(8), rng.standard_normal((8, 8))
-    J = J + J.T
-    states = Quadratic(b, J)
+    W, th, v = rng.standard_normal((6, 8)), 3 * rng.standard_normal(8), rng.standard_normal(6)
+    b, J = th + W.T @ v, W.T @ W
+    states = Quadratic(W, th, v)
     h = ((np.arange(256)[:, None] >> np.arange(8)) & 1).astype(float)
     log_w = np.array([b @ one + 0.5 * one @ J @ one for one in h])
     p = np.exp(log_w - logsumexp(log_w))
-    found = states.moments()
+    found = added_here(states.add_block, states.table()).normalised()
     np.testing.assert_allclose(states.log_weights(), log_w, rtol=0, atol=1e-11)
     np.testing.assert_allclose(found.log_scale, logsumexp(log_w), rtol=1e-13)
     np.testing.assert_allclose(found.hidden, p @ h, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(found.pairs, h.T @ (p[:, None] * h), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(found.joint, h.T @ (p[:, None] * h), rtol=0, atol=1e-12)
     threads = Local(2)
     by_engine = threads.reduce(states.add_block, states.table().grid(2)).normalised()
     threads.close()
-    np.testing.assert_allclose(by_engine.pairs, found.pairs, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(by_engine.joint, found.joint, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(2))
 def test_free_machine_equals_the_mixture(seed):
     params = machine(seed)
-    truth, phase = Mixture(params), real_phase(params.weights, params.thresholds, params.bias)
+    truth, phase = Mixture(params), phase_of(params)
     p = np.exp(truth.log_p)
     np.testing.assert_allclose(phase.hidden, p @ truth.h, rtol=0, atol=1e-12)
     np.testing.assert_allclose(phase.visible, p @ truth.om, rtol=0, atol=1e-12)
@@ -135,7 +138,6 @@ def test_free_machine_equals_the_mixture(seed):
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("bias", [False, True])
 def test_gradient_equals_finite_differences(seed, bias):
-    """In the coordinates of the climb, which are about the centre."""
     model, params = CombinationReal(3, ridge=0.7, visible_bias=bias), machine(seed)
     block = block_of(rows_of(seed, 20, 5, missing=True), np.random.default_rng(seed).uniform(0.5, 2.0, 20))
 
@@ -148,7 +150,7 @@ def test_gradient_equals_finite_differences(seed, bias):
     for name, array in params.to_arrays().items():
         np.testing.assert_allclose(back.to_arrays()[name], array, rtol=0, atol=1e-13)
     stats = model.expect(params, model.prepare(params), block, None, Key(0))[0]
-    gradient = model.gradient(params, stats, real_phase(params.weights, params.thresholds, params.bias))
+    gradient = model.gradient(params, stats, phase_of(params))
     slopes = [(objective(here + step * u) - objective(here - step * u)) / (2 * step) for u in np.eye(len(here))]
     np.testing.assert_allclose(gradient, slopes, rtol=0, atol=2e-6)
 
@@ -158,7 +160,7 @@ def drawn(seed, n, d=8, m=3, missing=0.0):
     rng = np.random.default_rng([seed, 1])
     W = 2.0 * rng.standard_normal((d, m)) * (rng.random((d, m)) < 0.5)
     v = rng.standard_normal(d)
-    truth = RealParams.about(W, -0.5 * (W.T @ W).sum(axis=1) - v @ W, v, np.zeros(d))
+    truth = CombinationReal(m).exact(W, -0.5 * (W.T @ W).sum(axis=1) - v @ W, v)
     rows = CombinationReal(m).draw(truth, n, rng)[0]
     rows[rng.random(rows.shape) < missing] = np.nan
     return truth, rows
@@ -186,7 +188,7 @@ def test_fit_finds_a_machine(seed, start, bias):
     """
     rng = np.random.default_rng([seed, 2])
     W = 2.0 * np.repeat(np.eye(3), 3, axis=0) * rng.choice([-1.0, 1.0], (9, 1))
-    truth = RealParams.about(W, -0.5 * np.sum(W**2, axis=0) - 1.0, np.zeros(9), np.zeros(9))
+    truth = CombinationReal(3).exact(W, -0.5 * np.sum(W**2, axis=0) - 1.0, np.zeros(9))
     rows = CombinationReal(3).draw(truth, 3000, rng)[0]
     train, test = rows[:1500], rows[1500:]
     fitted = CombinationMachine(3, visible="reals", bias=bias, start=start, random_state=seed).fit(train)

@@ -94,14 +94,14 @@ def test_the_size_of_the_paper_needs_no_partition_function(tmp_path):
     model = CombinationMachine.paper(45, random_state=0).fit(rows)
     grid = table_of(rows).grid(300)
     passes = Local().reduce
-    W, th = Combination(
-        45, ridge=0.0, visible_bias=False, start_from="pursuit", n_candidates=1, pursuit_steps=4
-    ).pursued(summarise(grid.blocks[0]).means, Key(0), lambda function: passes(function, grid))
+    machine = Combination(45, ridge=0.0, visible_bias=False, start_from="pursuit", n_candidates=1, pursuit_steps=4)
+    units = machine.pursued(np.zeros(64), Key(0), lambda function: passes(function, grid))
+    W = units.weights
     order = np.argsort(-np.linalg.norm(W, axis=0), kind="stable")
     np.testing.assert_allclose(np.linalg.norm(model.weights_, axis=1), np.linalg.norm(W, axis=0)[order], rtol=1e-9)
     assert (model.n_iter_, model.stop_reason_, model.likelihood_) == (0, "schedule_done", "estimate")
     assert not model.bias_.any()
-    assert th.shape == model.thresholds_.shape
+    assert units.thresholds.shape == model.thresholds_.shape
     model.save(tmp_path / "model.hb")
     loaded = hiddenbits.load(tmp_path / "model.hb")
     assert np.array_equal(loaded.transform(rows), model.transform(rows))

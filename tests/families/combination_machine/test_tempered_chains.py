@@ -169,15 +169,15 @@ def test_expectations(dtype):
     p = 1.0 / (1.0 + np.exp(-(arrays[1] + x @ arrays[0])))
     accuracy = 1e-5 if dtype == "float32" else 1e-12  # sums over 400 rows, then float64
     np.testing.assert_allclose(found.hidden, p.mean(axis=0), rtol=0, atol=accuracy)
-    np.testing.assert_allclose(found.products, x.T @ p / n, rtol=0, atol=accuracy)
+    np.testing.assert_allclose(found.joint, x.T @ p / n, rtol=0, atol=accuracy)
     np.testing.assert_allclose(found.visible, x.mean(axis=0), rtol=0, atol=accuracy)
-    for name, expected in zip(("hidden", "products", "visible"), truth.expectations(), strict=True):
-        draws = {"hidden": p, "visible": x, "products": x[:, :, None] * p[:, None, :]}[name]
+    for name, expected in zip(("hidden", "joint", "visible"), truth.expectations(), strict=True):
+        draws = {"hidden": p, "visible": x, "joint": x[:, :, None] * p[:, None, :]}[name]
         error = draws.std(axis=0) / np.sqrt(n)
         assert (np.abs(getattr(found, name) - expected) < 4 * error).all()
     with ThreadPoolExecutor(2) as pool:
         threads = expectations(machine, state, pool.map)
-    np.testing.assert_array_equal(threads.products, found.products)
+    np.testing.assert_array_equal(threads.joint, found.joint)
 
 
 def test_a_checkpoint_and_threads_change_nothing():

@@ -21,12 +21,17 @@ from hiddenbits.families._base.outputs import drawn_values
 from hiddenbits.families._base.sizes import check_n_samples
 from hiddenbits.families._base.transformer import CodingEstimator
 from hiddenbits.families.combination_machine.model import Combination
-from hiddenbits.families.combination_machine.model_chains import ChainsParams, CombinationChains
+from hiddenbits.families.combination_machine.model_chains import UNKNOWN, ChainsParams, CombinationChains
 from hiddenbits.families.combination_machine.params import CombinationParams, CombinationStats
 from hiddenbits.maths.annealed_importance import Partition, log_partition
 from hiddenbits.model_api import RowModel
 
 # What `CombinationMachine` does where its units are too many to enumerate.
+
+
+def partition_error(params: CombinationParams) -> float:
+    """Return the standard error of ln Z: 0 where it is enumerated."""
+    return float(params.partition_error) if isinstance(params, ChainsParams) else 0.0
 
 
 class PoorMixingWarning(UserWarning):
@@ -50,7 +55,7 @@ class ChainsVerbs(CodingEstimator[CombinationParams, CombinationStats]):
     def likelihood_(self) -> str:
         """What `score_samples` returns: "exact", or "estimate" where ln Z had to be estimated."""
         check_is_fitted(self, "params_")
-        return "exact" if float(self.params_.partition_error) == 0.0 else "estimate"
+        return "exact" if partition_error(self.params_) == 0.0 else "estimate"
 
     @property
     def log_partition_(self) -> float:
@@ -64,7 +69,7 @@ class ChainsVerbs(CodingEstimator[CombinationParams, CombinationStats]):
         """Standard error of ln Z, the same for the log-likelihoods of all rows: 0 where it is exact."""
         check_is_fitted(self, "params_")
         self._need_partition()
-        return float(self.params_.partition_error)
+        return partition_error(self.params_)
 
     def score_samples(self, X: object) -> Floats:
         """Return the log-likelihood of each row's observed bits, in nats; `likelihood_` says of which kind.
@@ -129,7 +134,7 @@ class ChainsVerbs(CodingEstimator[CombinationParams, CombinationStats]):
 
     def _need_partition(self) -> None:
         """See to it that ln Z is known, or refuse."""
-        if float(self.params_.partition_error) >= 0.0:
+        if partition_error(self.params_) < UNKNOWN:
             return
         found = self.estimate_partition()
         if not found.trustworthy:

@@ -1,9 +1,10 @@
 """A fit by the gradient, in which a machine may grow: one unit after the other, until there are as many as declared.
 
 Several candidates for a further unit are each drawn towards a row of the table, and each climbs a short segment; the
-best is kept and climbs another one, with all units. These segments go in the plain coordinates: they are slower, and a
-unit that is not there yet has time to find its place (measured: targets A and B of the literature end a third nearer to
-the truth). Where growth stands between two passes is in the parameters: it goes on while they have too few units.
+best is kept and climbs another one, with all units. These segments go in the plain coordinates, of reals about the
+column means: they are slower, and a unit that is not there yet has time to find its place (measured: targets A and B of
+the literature end a third nearer to the truth). Where growth stands between two passes is in the parameters: it goes on
+while they have too few units.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ from functools import partial
 
 import numpy as np
 
-from hiddenbits.array_types import Floats
 from hiddenbits.data import Grid
 from hiddenbits.data.rows_by_content import choose_rows
 from hiddenbits.engine import Executor, Outcome, Settings
@@ -22,9 +22,10 @@ from hiddenbits.engine.loops.gradient import Climb
 from hiddenbits.engine.loops.restarts import all_restarts, finish, started
 from hiddenbits.engine.state import CheckpointStore, Position, Watch
 from hiddenbits.families.combination_machine.model import Combination
-from hiddenbits.families.combination_machine.params import CombinationParams, CombinationStats
+from hiddenbits.families.combination_machine.params import Centred, CombinationParams, CombinationStats
 from hiddenbits.model_api import Key
 
+CANDIDATE = 0.3  # weights of a candidate for a further unit, towards a row of the table
 TRIAL = 25  # iterations that a candidate for a further unit climbs
 TOGETHER = 50  # iterations that all units climb after each that is added
 
@@ -59,16 +60,6 @@ def _restart(model: Combination, context: FitContext, position: Position) -> Pos
     return context.keep(finish(model, context.settings, position, reason))
 
 
-class Plain:
-    """The vectors of a machine as they are."""
-
-    def inwards(self, vector: Floats) -> Floats:
-        """Return the same."""
-        return vector
-
-    outwards = slope = inwards
-
-
 def _with_a_further_unit(
     climb: Climb[CombinationParams, CombinationStats], model: Combination, now: Position
 ) -> Position:
@@ -76,9 +67,11 @@ def _with_a_further_unit(
     key = Key(climb.settings.seed, now.restart, now.params.n_units)
     n_candidates = (model.candidates_again if now.restart else None) or model.n_candidates
     rows = choose_rows(n_candidates, key, climb.context.passes)
-    fresh, tried = replace(now, objective=-np.inf, stages=(*now.stages, len(now.trace))), []
-    for row in rows:
-        params = model.with_unit_towards(now.params, row)
-        tried.append(climb.segment(replace(fresh, params=params, safe=params), TRIAL, Plain())[0])
+    centre = np.zeros_like(now.params.bias) if model.bits else model.bias_alone(climb.context.summary)
+    candidates = [model.with_units(now.params, CANDIDATE * np.nan_to_num(row - centre)[:, None]) for row in rows]
+    n_units = now.params.n_units + 1
+    plain = Centred(centre, np.zeros(n_units), np.ones(len(model.to_vector(candidates[0]))))
+    fresh = replace(now, objective=-np.inf, stages=(*now.stages, len(now.trace)))
+    tried = [climb.segment(replace(fresh, params=params, safe=params), TRIAL, plain)[0] for params in candidates]
     best = max(tried, key=lambda position: position.objective)
-    return climb.segment(best, TOGETHER, Plain())[0]
+    return climb.segment(best, TOGETHER, plain)[0]

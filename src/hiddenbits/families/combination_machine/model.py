@@ -28,27 +28,25 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from hiddenbits.array_types import Bytes, Floats
+from hiddenbits.array_types import Floats
 from hiddenbits.data import Block
 from hiddenbits.data.kernels import kernels_pay
 from hiddenbits.data.operands import Operand, product_with_totals
 from hiddenbits.data.summary import Summary
 from hiddenbits.families.combination_machine.complete_rows import complete_rows, fast_kernels
-from hiddenbits.families.combination_machine.params import UNKNOWN, Centred, CombinationParams, CombinationStats
-from hiddenbits.families.combination_machine.projection_pursuit import pursue
-from hiddenbits.maths.missing_rows import Blanks, rows_with_blanks
+from hiddenbits.families.combination_machine.params import Centred, CombinationParams, CombinationStats
+from hiddenbits.families.combination_machine.projection_pursuit import Units, pursue
+from hiddenbits.maths.missing_rows import BITS, Blanks, Visible, rows_with_blanks
 from hiddenbits.maths.numerics import softplus, softplus_and_sigmoid
-from hiddenbits.maths.state_sums import Halves, Phase, check_units, free_phase, states_of
-from hiddenbits.model_api import AsOnSubsample, Footprint, Key, OneStage, Passes, Promises
+from hiddenbits.maths.state_sums import Halves, Phase, StateSums, added_here, check_units, expectations, states_of
+from hiddenbits.model_api import AsOnSubsample, Counted, Footprint, Key, OneStage, Passes, Promises
 
 START_NOISE = 0.1  # standard deviation of the first weights
-CANDIDATE = 0.3  # weights of a candidate for a further unit, towards a row of the table
 UPDATE_STEPS = 40  # quasi-Newton steps of one M-step: enough to gain most of it
-FURTHEST = 1e3  # extrapolated parameters stay within this
 
 
 @dataclass(frozen=True)
-class Combination(OneStage, AsOnSubsample):
+class Combination(OneStage, AsOnSubsample, Counted):
     """The model; hyperparameters only.
 
     Parameters
@@ -83,6 +81,8 @@ class Combination(OneStage, AsOnSubsample):
     stats_type = CombinationStats
     carry_type = None
     bits: ClassVar[bool] = True  # whether the visible units are
+    visible: ClassVar[Visible] = BITS
+    too_many: ClassVar[str] = 'Use method="chains".'  # than can be enumerated
 
     def footprint(self, n_columns: int, row_cells: float) -> Footprint:
         """Return what a block costs: two products of row_cells x m."""
@@ -91,35 +91,41 @@ class Combination(OneStage, AsOnSubsample):
         return Footprint(working=dense + 2 * m, statistics=n_columns * m, flops=4 * row_cells * m)
 
     def start(self, summary: Summary, key: Key, passes: Passes) -> CombinationParams:
-        """Return the independent bits of the column means: alone, with units that hardly act yet, or with good ones."""
-        check_units(self.n_components)
-        means = summary.means
-        d = len(means)
-        bias = 0.5 * (np.log(means) - np.log1p(-means)) if self.visible_bias else np.zeros(d)
-        if self.start_from == "pursuit":
-            return CombinationParams.at(*self.pursued(means, key, passes), bias)
-        alone = CombinationParams.at(np.zeros((d, 0)), np.zeros(0), bias)
-        return alone if self.start_from == "grow" else self._with_noise(alone, key)
+        """Return independent columns with the means of the table's: alone, or with units that hardly act or good ones.
 
-    def pursued(self, means: Floats, key: Key, passes: Passes) -> tuple[Floats, Floats]:
-        """Return weights and thresholds that projection pursuit finds; for any number of units, since without ln Z."""
-        centre = 2.0 * means - 1.0 if self.visible_bias else np.zeros(len(means))
+        Projection pursuit needs no ln Z.
+        """
+        check_units(self.n_components, self.too_many)
+        bias = self.bias_alone(summary)
+        if self.start_from == "pursuit":
+            units = self.pursued(bias, key, passes)
+            return self.exact(units.weights, units.thresholds, bias)
+        d = len(bias)
+        alone = self.exact(np.zeros((d, 0)), np.zeros(0), bias)
+        if self.start_from == "grow":
+            return alone
+        return self.with_units(alone, START_NOISE * key.rng().standard_normal((d, self.n_components)))
+
+    def bias_alone(self, summary: Summary) -> Floats:
+        """Return the bias of independent columns: half the log-odds of their means."""
+        means = summary.means
+        return 0.5 * (np.log(means) - np.log1p(-means)) if self.visible_bias else np.zeros(len(means))
+
+    def pursued(self, bias: Floats, key: Key, passes: Passes) -> Units:
+        """Return the units that projection pursuit finds; any number of them, since it needs no ln Z."""
         effort: Any = {"ridge": self.ridge, "n_starts": self.n_candidates, "n_steps": self.pursuit_steps}
-        found = pursue(self.n_components, key, passes, centre, **effort)
-        return found.weights, found.thresholds
+        return pursue(self.n_components, key, passes, self.visible.mean(bias), **effort, reals=not self.bits)
+
+    def with_units(self, params: CombinationParams, weights: Floats) -> CombinationParams:
+        """Return a machine with further units, each on in half of the rows were it alone with the bias."""
+        ln, v = self.visible.log_norm, params.bias[:, None]
+        thresholds = np.append(params.thresholds, -(ln(v + weights) - ln(v)).sum(axis=0))
+        return self.exact(np.column_stack([params.weights, weights]), thresholds, params.bias)
 
     @property
     def has_prior(self) -> bool:
         """Whether a prior keeps parameters finite where a column does not vary."""
         return self.ridge > 0.0
-
-    def _with_noise(self, alone: CombinationParams, key: Key) -> CombinationParams:
-        """Return a machine with all units, hardly acting."""
-        return alone.with_units(START_NOISE * key.rng().standard_normal((alone.n_columns, self.n_components)))
-
-    def with_unit_towards(self, params: CombinationParams, row: Floats) -> CombinationParams:
-        """Return a machine with one more unit, drawn towards a row of the table."""
-        return params.with_units(CANDIDATE * row[:, None])
 
     def n_parameters(self, params: CombinationParams) -> int:
         """Return the number of free parameters."""
@@ -128,7 +134,7 @@ class Combination(OneStage, AsOnSubsample):
 
     def prepare(self, params: CombinationParams) -> Blanks:
         """Return the tables of states that rows with blanks need, made when the first such row comes."""
-        return Blanks(params.weights, params.thresholds, params.bias)
+        return Blanks(params.weights, params.thresholds, params.bias, self.visible)
 
     def _messages(self, params: CombinationParams, block: Block) -> tuple[Floats, Floats, Operand, Operand]:
         """Return a = th + W'x and v.x of each row, missing bits left out, and the operands."""
@@ -167,17 +173,31 @@ class Combination(OneStage, AsOnSubsample):
         return np.asarray(2.0 * np.asarray(t.T @ right) - np.asarray(o.T @ right))
 
     def objective(self, params: CombinationParams, stats: CombinationStats) -> float:
-        """Return log-likelihood plus log prior, -(ridge/2) |W|^2."""
-        return float(stats.bound) - 0.5 * self.ridge * float(np.sum(params.weights**2))
+        """Return log-likelihood plus log prior."""
+        return float(stats.bound) + self._log_prior(params.weights)
+
+    def _log_prior(self, weights: Floats) -> float:
+        return -0.5 * self.ridge * float(np.sum(weights**2))
 
     # Climbing: the gradient, and the M-step.
 
     def model_expectations(self, params: CombinationParams, over: Any) -> tuple[CombinationParams, Phase]:
         """Return the parameters with their ln Z, and what the free model expects: a pass over states, not rows."""
-        check_units(params.n_units)
-        halves = Halves(params.weights, params.thresholds, params.bias)
-        phase = over(halves.add_block, halves.table()).normalised()
-        return replace(params, log_partition=np.asarray(phase.log_partition), partition_error=np.zeros(())), phase
+        phase = self._phase(params.weights, params.thresholds, params.bias, over)
+        return replace(params, log_partition=np.asarray(phase.log_partition)), phase
+
+    def _phase(self, weights: Floats, thresholds: Floats, bias: Floats, over: Any = added_here) -> Phase:
+        check_units(len(thresholds), self.too_many)
+        return expectations(self.state_sums(weights, thresholds, bias), over)
+
+    def state_sums(self, weights: Floats, thresholds: Floats, bias: Floats) -> StateSums:
+        """Return the states of the units, to be summed over."""
+        return Halves(weights, thresholds, bias)
+
+    def exact(self, weights: Floats, thresholds: Floats, bias: Floats) -> CombinationParams:
+        """Return parameters with their exact ln Z."""
+        phase = self._phase(weights, thresholds, bias)
+        return CombinationParams(weights, thresholds, bias, np.asarray(phase.log_partition))
 
     def gradient(self, params: CombinationParams, stats: CombinationStats, phase: Phase) -> Floats:
         """Return the gradient of the objective, in the coordinates of `to_vector` (eqs 3.5, 3.6)."""
@@ -192,7 +212,7 @@ class Combination(OneStage, AsOnSubsample):
 
     def coordinates(self, params: CombinationParams, phase: Phase) -> Centred:
         """Return coordinates in which the climb from here is easy."""
-        return Centred.about(phase, bias=self.visible_bias)
+        return Centred.about(phase, bias=self.visible_bias, bits=self.bits)
 
     def update(self, params: CombinationParams, stats: CombinationStats) -> CombinationParams:
         """M-step: climb th.E[h] + W.E[x h'] + v.E[x] - N ln Z - (ridge/2) |W|^2, which is concave."""
@@ -205,15 +225,12 @@ class Combination(OneStage, AsOnSubsample):
             phase = self._phase(W, th, v)
             there = replace(params, weights=W, thresholds=th, bias=v)
             height = np.sum(stats.joint * W) + stats.hidden @ th + stats.visible @ v
-            height -= weight * phase.log_partition + 0.5 * self.ridge * np.sum(W**2)
+            height += self._log_prior(W) - weight * phase.log_partition
             return -float(height) / scale, -view.slope(self.gradient(there, stats, phase)) / scale
 
         options: Any = {"maxiter": UPDATE_STEPS, "ftol": 1e-15, "gtol": 1e-12}
         found = minimize(fall, view.inwards(self.to_vector(params)), jac=True, method="L-BFGS-B", options=options)
         return self.from_vector(view.outwards(found.x), params)
-
-    def _phase(self, weights: Floats, thresholds: Floats, bias: Floats) -> Phase:
-        return free_phase(weights, thresholds, bias)
 
     def _flat(self, weights: Floats, thresholds: Floats, bias: Floats) -> Floats:
         return np.concatenate([weights.ravel(), thresholds, bias if self.visible_bias else np.zeros(0)])
@@ -229,11 +246,11 @@ class Combination(OneStage, AsOnSubsample):
 
     def at_vector(self, vector: Floats, params: CombinationParams) -> CombinationParams:
         """Return parameters at `vector`; their ln Z is still unknown."""
-        return CombinationParams(*self._parts(vector, params), np.zeros(()), np.asarray(UNKNOWN))
+        return CombinationParams(*self._parts(vector, params), np.asarray(np.nan))
 
     def from_vector(self, vector: Floats, params: CombinationParams) -> CombinationParams:
         """Return parameters at `vector`, with their ln Z."""
-        return CombinationParams.at(*self._parts(np.clip(vector, -FURTHEST, FURTHEST), params))
+        return self.exact(*self._parts(vector, params))
 
     # Row functions: what the estimators' verbs rest on.
 
@@ -266,7 +283,7 @@ class Combination(OneStage, AsOnSubsample):
         return np.asarray(expit(2.0 * (codes @ params.weights.T + params.bias)))
 
     def fill(self, params: CombinationParams, shared: Blanks, block: Block) -> Floats:
-        """Return P(bit = 1 | observed bits) for the missing cells; observed cells are 0.5 here."""
+        """Return P(bit = 1 | observed bits) for the missing cells; rows without any are 0.5 here."""
         a, blank = self._messages(params, block)[0], rows_with_blanks(block)
         out = np.full((block.n_rows, block.n_columns), 0.5)
         if blank.size:
@@ -289,13 +306,17 @@ class Combination(OneStage, AsOnSubsample):
             out[blank] = shared.leave_one_out(a[blank], block, blank)
         return out
 
-    def draw(self, params: CombinationParams, n: int, rng: np.random.Generator) -> tuple[Bytes, Floats]:
-        """Draw n rows and their states, exactly: a state from its probability, then the bits."""
-        log_p = Halves(params.weights, params.thresholds, params.bias).log_weights()
+    def draw(self, params: CombinationParams, n: int, rng: np.random.Generator) -> tuple[Any, Floats]:
+        """Draw n rows and their states, exactly: a state from its probability, then the cells."""
+        log_p = self.state_sums(params.weights, params.thresholds, params.bias).log_weights()
         p = np.exp(log_p - log_p.max())
         found = rng.choice(len(p), size=n, p=p / p.sum())
         h = ((found[:, None] >> np.arange(params.n_units)) & 1).astype(np.float64)
-        return (rng.random((n, params.n_columns)) < self.reconstruct(params, h)).view(np.uint8), h
+        return self._drawn(self.reconstruct(params, h), rng), h
+
+    def _drawn(self, expected: Floats, rng: np.random.Generator) -> Any:
+        """Draw cells of which this is expected."""
+        return (rng.random(expected.shape) < expected).view(np.uint8)
 
     def hidden_states(self, params: CombinationParams) -> Floats:
         """Return every state of the units."""
@@ -311,22 +332,7 @@ class Combination(OneStage, AsOnSubsample):
         m = params.n_units
         if m != self.n_components:
             return f"it has {m} units where {self.n_components} are declared"
-        if self.promises.likelihood == "exact" and params.partition_error != 0.0:
-            return "its ln Z is not that of an enumeration"
         return None if self.visible_bias or not params.bias.any() else "it has a bias where none is declared"
-
-    def stats_flaw(self, stats: CombinationStats, params: CombinationParams) -> str | None:
-        """Return what makes statistics invalid for these parameters, or None."""
-        d, m = params.weights.shape
-        if stats.hidden.shape != (m,) or stats.joint.shape != (d, m) or stats.visible.shape != (d,):
-            return "the statistics have the wrong shapes"
-        if stats.bound.shape != () or stats.weight.shape != () or stats.weight <= 0:
-            return "the statistics have no weight"
-        slack = 1e-6 * float(stats.weight)
-        within = [stats.hidden, stats.weight - stats.hidden, stats.hidden - abs(stats.joint)]
-        if any((counts < -slack).any() for counts in [*within, stats.weight - abs(stats.visible)]):
-            return "the statistics are not sums of bits"
-        return "the log-likelihood of bits is above 0" if stats.bound > slack else None
 
     def pseudo_statistics(self, params: CombinationParams, weight: float) -> CombinationStats:
         """Return the statistics of rows that are just as the model expects, for online EM to continue from a fit."""

@@ -14,47 +14,50 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from functools import partial
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 
 from hiddenbits.array_types import Bytes, Floats, Rows
-from hiddenbits.data import Arrays, Block
+from hiddenbits.data import Block
+from hiddenbits.data.declared import Range
 from hiddenbits.data.summary import Summary
 from hiddenbits.families.combination_machine.model import Combination
-from hiddenbits.families.combination_machine.params import UNKNOWN, CombinationParams, CombinationStats
+from hiddenbits.families.combination_machine.params import CombinationParams, CombinationStats
 from hiddenbits.families.combination_machine.sampler import Mixing, draw
 from hiddenbits.families.combination_machine.tempered_chains import ChainState, advance, expectations, start_chains
 from hiddenbits.maths.missing_rows import missing_cells
 from hiddenbits.maths.numerics import are_probabilities
-from hiddenbits.maths.state_sums import free_phase
 from hiddenbits.maths.tempering import Tempered, base_bias
 from hiddenbits.model_api import Key, Passes, Promises
 
 EXACT_UNITS = 20  # up to here ln Z is enumerated
 FIRST_WEIGHTS = 0.01
+SWEEPS_A_STEP = 1  # of the chains, before each step
+MOMENTUM = 0.5  # share of the last step's direction that continues
 LARGEST_WEIGHT = 50.0  # a machine beyond has run away
+
+
+UNKNOWN = 1e100  # the error of a ln Z that has not been looked for: files hold no infinite numbers
+
+ERROR = Range(lambda a: bool(0.0 <= a <= UNKNOWN), f"must lie between 0 and {UNKNOWN:g}")
+MEANS = Range(partial(are_probabilities, least=1e-30, most=np.nextafter(1.0, 0.0)), "must lie between 0 and 1")
+BITS = Range(lambda a: bool(len(a) and np.isin(a, (0.0, 1.0)).all()), "must be rows of bits")
 
 
 @dataclass(frozen=True, eq=False)
 class ChainsParams(CombinationParams):
-    """A machine with the column means of its table, and the rows where its chains ended: starts for further chains."""
+    """A machine with the standard error of its ln Z, the column means of its table, and rows where its chains ended.
 
-    means: Floats
-    particles: Floats
+    The error is 0 where ln Z is exact, and `UNKNOWN` where it has not been looked for. The rows are starts for further
+    chains.
+    """
 
-    def flaw(self) -> str | None:
-        """Return what makes these arrays invalid, or None."""
-        d = len(self.weights)
-        if self.means.shape != (d,) or self.particles.ndim != 2 or self.particles.shape[1] != d:
-            return "means and particles must have shapes (d,) and (chains, d)"
-        if not len(self.particles) or not np.isin(self.particles, (0.0, 1.0)).all():
-            return "particles must be rows of bits"
-        if not are_probabilities(self.means, least=1e-30, most=np.nextafter(1.0, 0.0)):
-            return "means must lie between 0 and 1"
-        return super().flaw()
+    partition_error: Annotated[Floats, "", ERROR]
+    means: Annotated[Floats, "d", MEANS]
+    particles: Annotated[Floats, "chains d", BITS]
 
     def machine(self) -> Tempered:
         """Return the machine as chains know it."""
@@ -62,28 +65,14 @@ class ChainsParams(CombinationParams):
 
 
 @dataclass(frozen=True, eq=False)
-class ChainsMemory(Arrays):
+class ChainsMemory(ChainState):
     """What persists from step to step: the chains, the last directions, and the mean activity of the units."""
 
-    visible: Bytes
-    betas: Floats
-    sweeps: NDArray[np.int64]
-    tried: NDArray[np.int64]
-    accepted: NDArray[np.int64]
-    from_base: Bytes
-    renewals: NDArray[np.int64]
     weights: Floats
     thresholds: Floats
     bias: Floats
     activity: Floats
     n_rows: Floats
-
-    @property
-    def chains(self) -> ChainState:
-        """The chains themselves."""
-        return ChainState(
-            self.visible, self.betas, self.sweeps, self.tried, self.accepted, self.from_base, self.renewals
-        )
 
 
 @dataclass(frozen=True)
@@ -96,10 +85,8 @@ class CombinationChains(Combination):
         Size of the first steps; they shrink evenly to nothing.
     batch_rows : int
         Rows of a step.
-    n_chains, n_temperatures, n_sweeps : int
-        Persistent chains, temperatures of each (1: no tempering) and sweeps before each step.
-    momentum : float
-        Share of the last step's direction that continues.
+    n_chains, n_temperatures : int
+        Persistent chains, and temperatures of each (1: no tempering).
     seed : int
         Of what verbs draw.
     """  # noqa: D400
@@ -108,8 +95,6 @@ class CombinationChains(Combination):
     batch_rows: int = 128
     n_chains: int = 200
     n_temperatures: int = 1
-    n_sweeps: int = 1
-    momentum: float = 0.5
     seed: int = 0
 
     promises = Promises(
@@ -131,14 +116,14 @@ class CombinationChains(Combination):
 
     def start(self, summary: Summary, key: Key, passes: Passes) -> ChainsParams:
         """Return the independent bits of the column means with units that hardly act yet, or those of a pursuit."""
-        means = summary.means
-        d, m = len(means), self.n_components
-        bias = 0.5 * (np.log(means) - np.log1p(-means)) if self.visible_bias else np.zeros(d)
+        bias = self.bias_alone(summary)
+        d, m = len(bias), self.n_components
         weights, thresholds = FIRST_WEIGHTS * key.rng().standard_normal((d, m)), np.zeros(m)
         if self.start_from == "pursuit":
-            weights, thresholds = self.pursued(means, key, passes)
-        none = np.zeros((1, d))
-        return ChainsParams(weights, thresholds, bias, np.zeros(()), np.asarray(UNKNOWN), means.copy(), none)
+            units = self.pursued(bias, key, passes)
+            weights, thresholds = units.weights, units.thresholds
+        unknown = np.zeros(()), np.asarray(UNKNOWN)
+        return ChainsParams(weights, thresholds, bias, *unknown, summary.means.copy(), np.zeros((1, d)))
 
     def prepare(self, params: CombinationParams) -> SampledBlanks:  # type: ignore[override]
         """Return what fills in rows with blanks: Gibbs sampling."""
@@ -155,9 +140,13 @@ class CombinationChains(Combination):
         ladder = (1.0,) if self.n_temperatures == 1 else np.linspace(0.0, 1.0, self.n_temperatures)
         chains = start_chains(params.machine(), self.n_chains, key.rng(), ladder)
         d, m = params.weights.shape
-        still = {"weights": np.zeros((d, m)), "thresholds": np.zeros(m), "bias": np.zeros(d)}
-        return ChainsMemory.from_arrays(
-            {**chains.to_arrays(), **still, "activity": np.full(m, 0.5), "n_rows": summary.weight}
+        return ChainsMemory(
+            **chains.to_arrays(),
+            weights=np.zeros((d, m)),
+            thresholds=np.zeros(m),
+            bias=np.zeros(d),
+            activity=np.full(m, 0.5),
+            n_rows=summary.weight,
         )
 
     def step(
@@ -165,40 +154,40 @@ class CombinationChains(Combination):
     ) -> tuple[ChainsParams, ChainsMemory, float]:
         """Return the machine and the memory after one step, and how much more likely data are than chains, a row."""
         machine = params.machine()
-        chains = advance(machine, memory.chains, self.n_sweeps, key.rng(), run)
-        free, n = expectations(machine, chains, run), float(stats.weight)
+        memory = advance(machine, memory, SWEEPS_A_STEP, key.rng(), run)
+        free, n = expectations(machine, memory, run), float(stats.weight)
         hidden, visible, joint = stats.hidden / n, stats.visible / n, stats.joint / n
         activity = 0.9 * memory.activity + 0.1 * hidden
         centre = 2.0 * params.means - 1.0
         d_hidden, d_visible = hidden - free.hidden, visible - free.visible
-        d_weights = joint - free.products - np.outer(d_visible, activity) - np.outer(centre, d_hidden)
+        d_weights = joint - free.joint - np.outer(d_visible, activity) - np.outer(centre, d_hidden)
         d_thresholds = d_hidden - centre @ d_weights
         d_bias = d_visible - d_weights @ activity if self.visible_bias else np.zeros(len(d_visible))
         d_weights = d_weights - self.ridge / self.rows_or_prior(float(memory.n_rows)) * params.weights
-        rate, kept = self.learning_rate * left, self.momentum
-        direction = {
-            "weights": kept * memory.weights + rate * d_weights,
-            "thresholds": kept * memory.thresholds + rate * d_thresholds,
-            "bias": kept * memory.bias + rate * d_bias,
-        }
+        rate = self.learning_rate * left
+        memory = replace(
+            memory,
+            weights=MOMENTUM * memory.weights + rate * d_weights,
+            thresholds=MOMENTUM * memory.thresholds + rate * d_thresholds,
+            bias=MOMENTUM * memory.bias + rate * d_bias,
+            activity=activity,
+        )
         moved = replace(
             params,
-            weights=np.clip(params.weights + direction["weights"], -LARGEST_WEIGHT, LARGEST_WEIGHT),
-            thresholds=params.thresholds + direction["thresholds"],
-            bias=params.bias + direction["bias"],
+            weights=np.clip(params.weights + memory.weights, -LARGEST_WEIGHT, LARGEST_WEIGHT),
+            thresholds=params.thresholds + memory.thresholds,
+            bias=params.bias + memory.bias,
         )
         # Neither ln Z nor the objective is known: the trace follows how far the data's moments are from the chains'.
-        gap = -float(np.mean((joint - free.products) ** 2))
-        kept_on = {**chains.to_arrays(), **direction, "activity": activity, "n_rows": memory.n_rows}
-        return moved, ChainsMemory.from_arrays(kept_on), gap
+        return moved, memory, -float(np.mean((joint - free.joint) ** 2))
 
     def settle(self, params: ChainsParams, memory: ChainsMemory) -> ChainsParams:
         """Return the machine as a fit hands it over: with the chains' rows, and ln Z where it can be enumerated."""
-        params = replace(params, particles=memory.chains.rows.astype(np.float64))
+        params = replace(params, particles=memory.rows.astype(np.float64))
         if params.n_units > EXACT_UNITS:
             return params
-        phase = free_phase(params.weights, params.thresholds, params.bias)
-        return replace(params, log_partition=np.asarray(phase.log_partition), partition_error=np.zeros(()))
+        log_z = self.exact(params.weights, params.thresholds, params.bias).log_partition
+        return replace(params, log_partition=log_z, partition_error=np.zeros(()))
 
     def objective(self, params: CombinationParams, stats: CombinationStats) -> float:
         """There is none: the likelihood is not known while the machine learns."""

@@ -9,135 +9,53 @@ units, so that ln Z, E[h], E[x h'] = v E[h]' + W E[h h'] and E[x] = v + W E[h] n
 ln 2cosh om: missing coordinates integrate out,
 
     ln P(x_obs) = logsumexp_h [ h.A + Sum_{j missing} (om_j^2 + ln 2pi)/2 ] + v.x_obs - |x_obs|^2/2 - ln Z.
-
-The climb goes by th + W'c and v - c, c the column means: far from 0, thresholds and weights would otherwise pull at
-each other.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
 from hiddenbits.array_types import Floats
 from hiddenbits.data import Block, Table
+from hiddenbits.data.declared import Params, Statistics
 from hiddenbits.data.operands import Operand
 from hiddenbits.data.summary import Summary
 from hiddenbits.families.combination_machine.model import Combination
-from hiddenbits.families.combination_machine.params import UNKNOWN, Centred, CombinationParams, CombinationStats
-from hiddenbits.families.combination_machine.projection_pursuit import pursue
-from hiddenbits.maths.missing_rows import Blanks, States, rows_with_blanks
-from hiddenbits.maths.state_sums import MOST_UNITS, Phase, TooManyUnitsError, states_of, table_of_states
-from hiddenbits.model_api import Key, Passes
+from hiddenbits.families.combination_machine.params import CombinationParams
+from hiddenbits.maths.missing_rows import Visible
+from hiddenbits.maths.state_sums import Phase, states_of, table_of_states
 
 HALF_LOG_2PI = 0.5 * float(np.log(2.0 * np.pi))
 
 
-@dataclass(frozen=True, eq=False)
-class RealParams(CombinationParams):
-    """W, th, v and ln Z, and c, the column means of the table that is fitted."""
-
-    centre: Floats
-
-    furthest: ClassVar[float] = 1e100  # in the units of the table; squares of them are still numbers
-
-    @classmethod
-    def about(cls, weights: Floats, thresholds: Floats, bias: Floats, centre: Floats) -> RealParams:
-        """Return parameters with their exact ln Z."""
-        phase = real_phase(weights, thresholds, bias)
-        return cls(weights, thresholds, bias, np.asarray(phase.log_partition), np.zeros(()), centre)
-
-    def with_units(self, weights: Floats) -> RealParams:
-        """Return a machine with further units, each on in half of the rows were it alone with the bias."""
-        shift = self.bias @ weights + 0.5 * np.sum(weights**2, axis=0)
-        thresholds = np.append(self.thresholds, -shift)
-        return RealParams.about(np.column_stack([self.weights, weights]), thresholds, self.bias, self.centre)
-
-    def flaw(self) -> str | None:
-        """Return what makes these arrays invalid, or None."""
-        fits = self.centre.shape == self.bias.shape and np.all(np.abs(self.centre) <= self.furthest)
-        return super().flaw() or (
-            None if fits else f"centre must have shape (d,) and lie within {self.furthest:g} of 0"
-        )
+def _log_norm(om: Floats) -> Floats:
+    return np.asarray(0.5 * om**2 + HALF_LOG_2PI)
 
 
-def quadratic_of(weights: Floats, thresholds: Floats, bias: Floats) -> Quadratic:
-    """Return the weights of the states, but for the factor of all of them: b = th + W'v, J = W'W."""
-    return Quadratic(thresholds + weights.T @ bias, weights.T @ weights)
-
-
-def _as_phase(moments: Moments, weights: Floats, bias: Floats) -> Phase:
-    """Return what the free machine expects of x and h, from normalised moments of h."""
-    log_z = moments.log_scale + len(bias) * HALF_LOG_2PI + 0.5 * float(bias @ bias)
-    joint = np.outer(bias, moments.hidden) + weights @ moments.pairs
-    return Phase(log_z, 1.0, moments.hidden, joint, bias + weights @ moments.hidden)
-
-
-def real_phase(weights: Floats, thresholds: Floats, bias: Floats) -> Phase:
-    """Return the expectations of the free machine, exactly.
-
-    Examples
-    --------
-    >>> phase = real_phase(np.zeros((3, 2)), np.zeros(2), np.zeros(3))
-    >>> round(float((phase.log_partition - 1.5 * np.log(2 * np.pi)) / np.log(2)), 12)   # 2 units that act on nothing
-    2.0
-    """
-    return _as_phase(quadratic_of(weights, thresholds, bias).moments(), weights, bias)
-
-
-class RealStates(States):
-    """Some states: H (states, m), om (states, d) and om^2/2 + ln(2pi)/2."""
-
-    @property
-    def mean(self) -> Floats:
-        """E[x | h]."""
-        return self.om
-
-
-class RealBlanks(Blanks):
-    """A machine, for rows with blanks. Each function takes A and the numbers of those rows of a block."""
-
-    def _states(self, start: int, stop: int) -> States:
-        H = states_of(len(self.thresholds), start, stop)
-        om = H @ self.weights.T + self.bias
-        return RealStates(H, om, 0.5 * om**2 + HALF_LOG_2PI)
-
-    def means(self, A: Floats, missing: Floats) -> Floats:
-        """Return E[x_j | x_obs], as if the cell had to be drawn again."""
-        return np.asarray(sum(p @ states.mean for states, p in self.posteriors(A, missing)[1]))
+def _same(mean: Floats) -> Floats:
+    return mean
 
 
 @dataclass(frozen=True)
 class CombinationReal(Combination):
     """The model; hyperparameters only, those of `Combination`."""
 
-    params_type: ClassVar[Any] = RealParams
     bits: ClassVar[bool] = False
+    visible: ClassVar[Visible] = Visible(_log_norm, _same, _same)
+    too_many: ClassVar[str] = "Machines with real columns have no other method: use fewer units."
 
-    def start(self, summary: Summary, key: Key, passes: Passes) -> RealParams:
-        """Return normals about the column means (or 0): alone, with units that hardly act yet, or with good ones."""
-        _check_units(self.n_components)
-        centre = summary.ones / np.maximum(summary.observed, 1e-300)  # of reals these are the sums
-        d = len(centre)
-        if not self.visible_bias:
-            centre = np.zeros(d)
-        if self.start_from == "pursuit":
-            effort: Any = {"ridge": self.ridge, "n_starts": self.n_candidates, "n_steps": self.pursuit_steps}
-            found = pursue(self.n_components, key, passes, centre, **effort, reals=True)
-            return RealParams.about(found.weights, found.thresholds, centre, centre)
-        alone = RealParams.about(np.zeros((d, 0)), np.zeros(0), centre, centre)
-        return alone if self.start_from == "grow" else self._with_noise(alone, key)  # type: ignore[return-value]
+    def bias_alone(self, summary: Summary) -> Floats:
+        """Return the bias of independent columns: their means."""
+        means = summary.ones / np.maximum(summary.observed, 1e-300)  # of reals the ones are the sums
+        return means if self.visible_bias else np.zeros(len(means))
 
-    def with_unit_towards(self, params: Any, row: Floats) -> CombinationParams:
-        """Return a machine with one more unit, drawn towards a row of the table."""
-        return super().with_unit_towards(params, np.nan_to_num(row - params.centre))
-
-    def prepare(self, params: CombinationParams) -> RealBlanks:
-        """Return the tables of states that rows with blanks need, made when the first such row comes."""
-        return RealBlanks(params.weights, params.thresholds, params.bias)
+    def state_sums(self, weights: Floats, thresholds: Floats, bias: Floats) -> Quadratic:
+        """Return the states of the units, to be summed over."""
+        return Quadratic(weights, thresholds, bias)
 
     def _messages(self, params: CombinationParams, block: Block) -> tuple[Floats, Floats, Operand, Operand]:
         """Return a = th + W'x and v.x - |x|^2/2 of each row, missing cells left out, and the operands."""
@@ -148,64 +66,9 @@ class CombinationReal(Combination):
     def _over_rows(self, t: Operand, o: Operand, right: Floats) -> Floats:
         return np.asarray(t.T @ right)
 
-    # Climbing.
-
-    def model_expectations(self, params: CombinationParams, over: Any) -> tuple[CombinationParams, Phase]:
-        """Return the parameters with their ln Z, and what the free model expects: a pass over states, not rows."""
-        _check_units(params.n_units)
-        states = quadratic_of(params.weights, params.thresholds, params.bias)
-        phase = _as_phase(over(states.add_block, states.table()).normalised(), params.weights, params.bias)
-        return replace(params, log_partition=np.asarray(phase.log_partition), partition_error=np.zeros(())), phase
-
-    def _phase(self, weights: Floats, thresholds: Floats, bias: Floats) -> Phase:
-        return real_phase(weights, thresholds, bias)
-
-    def gradient(self, params: Any, stats: CombinationStats, phase: Phase) -> Floats:
-        """Return the gradient of the objective, in the coordinates of `to_vector`: W, th + W'c and v - c."""
-        weight = float(stats.weight)
-        hidden = stats.hidden - weight * phase.hidden
-        joint = stats.joint - weight * phase.joint - self.ridge * params.weights - np.outer(params.centre, hidden)
-        return self._flat(joint, hidden, stats.visible - weight * phase.visible)
-
-    def coordinates(self, params: Any, phase: Phase) -> Centred:
-        """Return coordinates in which the climb from here is easy; vectors are already about c."""
-        d, h = params.n_columns, phase.hidden
-        eta, spread = (h, np.ones(d)) if self.visible_bias else (np.zeros(len(h)), np.zeros(0))
-        weights = np.tile(h * (1.0 - 2.0 * eta) + eta**2, (d, 1))  # times the variance of a column, at least 1
-        return Centred.scaled(phase.visible - params.centre, eta, weights, h * (1.0 - h), spread)
-
-    def to_vector(self, params: Any) -> Floats:
-        """Return W, th + W'c and v - c in one row."""
-        return self._flat(
-            params.weights, params.thresholds + params.centre @ params.weights, params.bias - params.centre
-        )
-
-    def _parts(self, vector: Floats, params: Any) -> tuple[Floats, Floats, Floats]:
-        W, th, v = super()._parts(vector, params)
-        return W, th - params.centre @ W, v + params.centre if self.visible_bias else v
-
-    def at_vector(self, vector: Floats, params: Any) -> RealParams:
-        """Return parameters at `vector`; their ln Z is still unknown."""
-        return RealParams(*self._parts(vector, params), np.zeros(()), np.asarray(UNKNOWN), params.centre)
-
-    def from_vector(self, vector: Floats, params: Any) -> RealParams:
-        """Return parameters at `vector`, with their ln Z."""
-        return RealParams.about(*self._parts(vector, params), params.centre)
-
-    # Row functions: what the estimators' verbs rest on; likelihood, posterior and code are those of bits.
-
     def reconstruct(self, params: CombinationParams, codes: Floats) -> Floats:
         """Return E[x] given the state of the units: om."""
         return np.asarray(codes @ params.weights.T + params.bias)
-
-    def fill(self, params: CombinationParams, shared: Any, block: Block) -> Floats:
-        """Return E[x_j | observed cells] for the missing cells; observed cells are 0 here."""
-        a, blank = self._messages(params, block)[0], rows_with_blanks(block)
-        out = np.zeros((block.n_rows, block.n_columns))
-        if blank.size:
-            missing = np.asarray(1.0 - block.observed.take(blank).to_dense(), np.float64)
-            out[blank] = shared.means(a[blank], missing)
-        return out
 
     def leave_one_out(self, params: CombinationParams, shared: object, block: Block) -> Floats:
         """Refuse: a real number has a density given the others, not a probability."""
@@ -214,37 +77,18 @@ class CombinationReal(Combination):
             "which these cells are blank."
         )
 
-    def draw(self, params: CombinationParams, n: int, rng: np.random.Generator) -> tuple[Any, Floats]:
-        """Draw n rows and their states, exactly: a state from its probability, then normal numbers about its mean."""
-        log_p = quadratic_of(params.weights, params.thresholds, params.bias).log_weights()
-        p = np.exp(log_p - log_p.max())
-        found = rng.choice(len(p), size=n, p=p / p.sum())
-        h = ((found[:, None] >> np.arange(params.n_units)) & 1).astype(np.float64)
-        return self.reconstruct(params, h) + rng.standard_normal((n, params.n_columns)), h
+    def _drawn(self, expected: Floats, rng: np.random.Generator) -> Any:
+        return expected + rng.standard_normal(expected.shape)
 
     def log_joint(self, params: CombinationParams, x: Floats, h: Floats) -> float:
         """Return ln P(x, h) of one complete row: the definition."""
         height = h @ (params.thresholds + x @ params.weights) + params.bias @ x - 0.5 * x @ x
         return float(height - params.log_partition)
 
-    def stats_flaw(self, stats: CombinationStats, params: CombinationParams) -> str | None:
+    def stats_flaw(self, stats: Statistics, params: Params) -> str | None:
         """Return what makes statistics invalid for these parameters, or None."""
-        d, m = params.weights.shape
-        if stats.hidden.shape != (m,) or stats.joint.shape != (d, m) or stats.visible.shape != (d,):
-            return "the statistics have the wrong shapes"
-        if stats.bound.shape != () or stats.weight.shape != () or stats.weight <= 0:
-            return "the statistics have no weight"
-        slack = 1e-6 * float(stats.weight)
-        valid = (stats.hidden >= -slack).all() and (stats.hidden <= stats.weight + slack).all()
-        return None if valid else "units are on in more rows than there are, or in fewer than none"
-
-
-def _check_units(m: int) -> None:
-    if m > MOST_UNITS:
-        raise TooManyUnitsError(
-            f"{m} hidden units have 2^{m} states, too many to enumerate (at most {MOST_UNITS} units). Machines with "
-            "real columns have no other method: use fewer units."
-        )
+        # A density may be above 1.
+        return super().stats_flaw(replace(stats, bound=np.minimum(stats.bound, 0.0)), params)
 
 
 # Sums over all 2^m states of m hidden units whose log weight is quadratic: ln Z, E[h] and E[h h'], exactly.
@@ -260,43 +104,30 @@ LOW_UNITS = 12  # 4,096 states are worked on together
 
 
 @dataclass(frozen=True, eq=False)
-class Moments:
-    """Z, E[h] and E[h h'], each times exp(-log_scale) Z while they add; `state_sums.Phase` says why."""
-
-    log_scale: float
-    total: float
-    hidden: Floats
-    pairs: Floats
-
-    def __iadd__(self, other: Self) -> Self:
-        scale = max(self.log_scale, other.log_scale)
-        mine, theirs = np.exp(self.log_scale - scale), np.exp(other.log_scale - scale)
-        return type(self)(
-            scale,
-            self.total * mine + other.total * theirs,
-            self.hidden * mine + other.hidden * theirs,
-            self.pairs * mine + other.pairs * theirs,
-        )
-
-    def normalised(self) -> Self:
-        """Return true expectations, with ln Z as the scale."""
-        t = self.total
-        return type(self)(float(self.log_scale + np.log(t)), 1.0, self.hidden / t, self.pairs / t)
-
-
-@dataclass(frozen=True, eq=False)
 class Quadratic:
-    """Weights of states: b (m,) and J (m, m), symmetric.
+    """A machine as weights of its states, b = th + W'v and J = W'W, but for the factor of all of them.
 
     Examples
     --------
-    >>> found = Quadratic(np.zeros(3), np.zeros((3, 3))).moments()
-    >>> round(float(np.exp(found.log_scale)), 9), found.hidden
-    (8.0, array([0.5, 0.5, 0.5]))
+    >>> from hiddenbits.maths.state_sums import expectations
+    >>> phase = expectations(Quadratic(np.zeros((3, 2)), np.zeros(2), np.zeros(3)))
+    >>> round(float((phase.log_partition - 1.5 * np.log(2 * np.pi)) / np.log(2)), 12)   # 2 units that act on nothing
+    2.0
     """
 
-    linear: Floats
-    pairs: Floats
+    weights: Floats
+    thresholds: Floats
+    bias: Floats
+
+    @cached_property
+    def linear(self) -> Floats:
+        """b: (m,)."""
+        return np.asarray(self.thresholds + self.weights.T @ self.bias)
+
+    @cached_property
+    def pairs(self) -> Floats:
+        """J: (m, m)."""
+        return np.asarray(self.weights.T @ self.weights)
 
     @property
     def n_low(self) -> int:
@@ -327,8 +158,8 @@ class Quadratic:
         own = self.linear[low:] @ high + 0.5 * high @ self.pairs[low:, low:] @ high
         return np.asarray(self.low_scores + self.states @ (self.pairs[:low, low:] @ high) + own)
 
-    def add_block(self, block: Block) -> Moments:
-        """Return the sums over a block of high states and all low ones."""
+    def add_block(self, block: Block) -> Phase:
+        """Return the sums over a block of high states and all low ones: of h h' where a `Phase` of bits has x h'."""
         m, low = len(self.linear), self.n_low
         scale, total = -np.inf, 0.0
         hidden, pairs, weights = np.zeros(m), np.zeros((m, m)), np.zeros(len(self.states))
@@ -350,15 +181,13 @@ class Quadratic:
             pairs[low:, low:] += sum_here * np.outer(high, high)
         pairs[:low, :low] = self.states.T @ (weights[:, None] * self.states)
         pairs[low:, :low] = pairs[:low, low:].T
-        return Moments(scale, total, hidden, pairs)
+        return Phase(scale, total, hidden, pairs, np.zeros(0))
 
-    def moments(self) -> Moments:
-        """Return ln Z, E[h] and E[h h'], here and now; the engine does the same block by block."""
-        blocks = self.table().grid(64).blocks
-        total = self.add_block(blocks[0])
-        for block in blocks[1:]:
-            total += self.add_block(block)
-        return total.normalised()
+    def expected(self, total: Phase) -> Phase:
+        """Return the true expectations of x and h, from the sums over all blocks."""
+        sums, v, W = total.normalised(), self.bias, self.weights
+        log_z = sums.log_scale + len(v) * HALF_LOG_2PI + 0.5 * float(v @ v)
+        return Phase(log_z, 1.0, sums.hidden, np.outer(v, sums.hidden) + W @ sums.joint, v + W @ sums.hidden)
 
     def log_weights(self) -> Floats:
         """Return ln weight of all 2^m states."""

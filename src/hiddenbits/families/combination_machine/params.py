@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from hiddenbits.array_types import Floats
-from hiddenbits.data.declared import Params, Sums
-from hiddenbits.maths.state_sums import Phase, free_phase, log_2cosh
+from hiddenbits.data.declared import Params, Range, Statistics
+from hiddenbits.maths.state_sums import Phase
 
 RUN = 8  # floats that a processor works on at once
 NEVER = -1e4  # what a unit that is never on is told
-UNKNOWN = -1.0  # the error of a ln Z that has not been looked for
+FURTHEST = 1e100  # of a parameter: squares of it are still numbers, and so are their sums
+
+WITHIN = Range(lambda a: bool(np.all(np.abs(a) <= FURTHEST)), f"must lie within {FURTHEST:g} of 0")
+WITHIN_SQUARE = Range(lambda a: bool(np.abs(a) <= FURTHEST**2), f"must lie within {FURTHEST**2:g} of 0")
 
 
 def in_whole_runs(buffer: Floats, shape: tuple[int, int]) -> Floats:
@@ -25,26 +28,12 @@ def in_whole_runs(buffer: Floats, shape: tuple[int, int]) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class CombinationParams(Params):
-    """W, th, v and ln Z with its standard error: 0 where it is exact, UNKNOWN where it has not been looked for."""
+    """W, th, v and ln Z."""
 
-    weights: Floats
-    thresholds: Floats
-    bias: Floats
-    log_partition: Floats
-    partition_error: Floats
-
-    furthest: ClassVar[float] = 1e9  # a machine beyond is no model of bits
-
-    @classmethod
-    def at(cls, weights: Floats, thresholds: Floats, bias: Floats) -> CombinationParams:
-        """Return parameters with their exact ln Z."""
-        phase = free_phase(weights, thresholds, bias)
-        return cls(weights, thresholds, bias, np.asarray(phase.log_partition), np.zeros(()))
-
-    @property
-    def n_columns(self) -> int:
-        """Number of columns."""
-        return len(self.weights)
+    weights: Annotated[Floats, "d m", WITHIN]
+    thresholds: Annotated[Floats, "m", WITHIN]
+    bias: Annotated[Floats, "d", WITHIN]
+    log_partition: Annotated[Floats, "", WITHIN_SQUARE]
 
     @property
     def n_units(self) -> int:
@@ -75,42 +64,21 @@ class CombinationParams(Params):
         padded[:, :m], offsets[:m] = W, offset
         return padded, offsets
 
-    def with_units(self, weights: Floats) -> CombinationParams:
-        """Return a machine with further units, each on in half of the rows were it alone with the bias."""
-        shift = log_2cosh(self.bias[:, None] + weights) - log_2cosh(self.bias)[:, None]
-        thresholds = np.append(self.thresholds, -shift.sum(axis=0))
-        return CombinationParams.at(np.column_stack([self.weights, weights]), thresholds, self.bias)
-
     def ordered(self) -> CombinationParams:
         """Return the same machine with its units in order of falling influence."""
         order = np.argsort(-np.sum(self.weights**2, axis=0), kind="stable")
         return replace(self, weights=self.weights[:, order].copy(), thresholds=self.thresholds[order])
 
-    def flaw(self) -> str | None:
-        """Return what makes these arrays invalid, or None."""
-        W, th, v = self.weights, self.thresholds, self.bias
-        if W.ndim != 2 or th.ndim != 1 or v.ndim != 1 or W.shape != (len(v), len(th)) or self.log_partition.shape != ():
-            return "weights, thresholds, bias and log_partition must have shapes (d, m), (m,), (d,) and ()"
-        if not all(np.all(np.abs(array) <= self.furthest) for array in (W, th, v)):
-            return f"weights, thresholds and bias must lie within {self.furthest:g} of 0"
-        if not abs(self.log_partition) <= self.furthest**2:
-            return f"log_partition must lie within {self.furthest**2:g} of 0"
-        if self.partition_error.shape != () or not (
-            self.partition_error == UNKNOWN or 0 <= self.partition_error <= 1e9
-        ):
-            return "partition_error must be a number, not negative"
-        return None
-
 
 @dataclass(frozen=True, eq=False)
-class CombinationStats(Sums):
+class CombinationStats(Statistics):
     """Weighted log-likelihood, rows, and the expected h, x h' and x of the data."""
 
-    bound: Floats
-    weight: Floats
-    hidden: Floats
-    joint: Floats
-    visible: Floats
+    hidden: Annotated[Floats, "m"]
+    joint: Annotated[Floats, "d m"]
+    visible: Annotated[Floats, "d"]
+
+    nested: ClassVar[tuple[str, ...]] = ("hidden",)
 
 
 # Coordinates in which a combination machine is easy to climb: centred and scaled by what it expects itself.
@@ -148,22 +116,19 @@ class Centred:
     scales: Floats
 
     @classmethod
-    def about(cls, phase: Phase, *, bias: bool) -> Centred:
-        """Return the coordinates of a machine over bits that expects this of itself."""
+    def about(cls, phase: Phase, *, bias: bool, bits: bool = True) -> Centred:
+        """Return the coordinates of a machine that expects this of itself."""
         mu, h = phase.visible, phase.hidden
         eta = h if bias else np.zeros(len(h))
-        # x^2 = 1 and h^2 = h: (x - mu)^2 (h - eta)^2 = (1 + mu^2 - 2 mu x) (h (1 - 2 eta) + eta^2)
-        even = h * (1.0 - 2.0 * eta) + eta**2
-        odd = phase.joint * (1.0 - 2.0 * eta) + np.outer(mu, eta**2)
-        first = phase.joint - np.outer(mu, h)
-        variance = (1.0 + mu[:, None] ** 2) * even - 2.0 * mu[:, None] * odd - first**2
-        return cls.scaled(mu, eta, variance, h * (1.0 - h), 1.0 - mu**2 if bias else np.zeros(0))
-
-    @classmethod
-    def scaled(cls, visible: Floats, hidden: Floats, *variances: Floats) -> Centred:
-        """Return coordinates with these centres, scaled by these variances of W, c and u."""
-        flat = np.concatenate([variance.ravel() for variance in variances])
-        return cls(visible, hidden, np.sqrt(np.maximum(flat, SMALLEST)))
+        even = h * (1.0 - 2.0 * eta) + eta**2  # E[(h - eta)^2], since h^2 = h
+        if bits:  # x^2 = 1: (x - mu)^2 (h - eta)^2 = (1 + mu^2 - 2 mu x) (h (1 - 2 eta) + eta^2)
+            odd = phase.joint * (1.0 - 2.0 * eta) + np.outer(mu, eta**2)
+            first = phase.joint - np.outer(mu, h)
+            variance, spread = (1.0 + mu[:, None] ** 2) * even - 2.0 * mu[:, None] * odd - first**2, 1.0 - mu**2
+        else:  # times the variance of a column, which is at least 1
+            variance, spread = np.tile(even, (len(mu), 1)), np.ones(len(mu))
+        variances = np.concatenate([variance.ravel(), h * (1.0 - h), spread if bias else np.zeros(0)])
+        return cls(mu, eta, np.sqrt(np.maximum(variances, SMALLEST)))
 
     def _shifted(self, vector: Floats, sign: float) -> Floats:
         """Return the vector with thresholds and bias moved by what the weights do at the centres."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +22,7 @@ from scipy.special import expit
 
 from hiddenbits.array_types import Bytes, Floats
 from hiddenbits.data import Arrays
+from hiddenbits.maths.state_sums import Phase
 from hiddenbits.maths.tempering import Numbers, Run, Tempered, bits_to_signs, generators, groups_of
 
 Summary = Callable[[Numbers, Numbers], Floats]  # of the rows at beta = 1 and their activations
@@ -75,23 +77,7 @@ class ChainState(Arrays):
         return replace(self, betas=ladder, tried=none, accepted=none.copy(), renewals=np.zeros((), np.int64))
 
 
-@dataclass(frozen=True, eq=False)
-class Expectations(Arrays):
-    """Means over the rows at beta = 1: the negative phase of the likelihood's gradient.
-
-    Attributes
-    ----------
-    hidden : ndarray of shape (m,)
-        E[sigma(a)], for the thresholds.
-    products : ndarray of shape (d, m)
-        E[x sigma(a)], for the weights.
-    visible : ndarray of shape (d,)
-        E[x], for the bias.
-    """
-
-    hidden: Floats
-    products: Floats
-    visible: Floats
+Chains = TypeVar("Chains", bound=ChainState)
 
 
 def start_chains(
@@ -126,9 +112,7 @@ def start_chains(
     return ChainState(visible, ladder, zero, none, none.copy(), np.zeros((T, n_chains), np.uint8), zero.copy())
 
 
-def advance(
-    machine: Tempered, state: ChainState, n_sweeps: int, rng: np.random.Generator, run: Run = map
-) -> ChainState:
+def advance(machine: Tempered, state: Chains, n_sweeps: int, rng: np.random.Generator, run: Run = map) -> Chains:
     """Return the chains `n_sweeps` later.
 
     Parameters
@@ -155,35 +139,30 @@ def advance_traced(
     return state, np.concatenate(traces, axis=1)
 
 
-def expectations(machine: Tempered, state: ChainState, run: Run = map) -> Expectations:
+def expectations(machine: Tempered, state: ChainState, run: Run = map) -> Phase:
     """Return the negative phase: means over the rows at beta = 1 of sigma(a), x sigma(a) and x.
 
     The hidden units are not drawn but taken at their mean given the row (Rao-Blackwell): it has less noise.
     """
     rows = state.rows
 
-    def sums(g: slice) -> Expectations:
+    def sums(g: slice) -> Phase:
         x = bits_to_signs(rows[g], machine.dtype)
         a = machine.activations(x)
         expit(a, out=a)
         parts = (a.sum(axis=0, dtype=np.float64), x.T @ a, x.sum(axis=0, dtype=np.float64))
-        return Expectations(*(np.asarray(part, np.float64) for part in parts))
+        return Phase(0.0, float(len(x)), *(np.asarray(part, np.float64) for part in parts))
 
-    total: Expectations
+    total: Phase
     total, *others = run(sums, groups_of(len(rows), GROUP_ROWS))  # in the order of the groups, whoever ran them
     for part in others:
         total += part
-    return total.scaled(1.0 / len(rows))
+    return total.normalised()
 
 
 def _advance(
-    machine: Tempered,
-    state: ChainState,
-    n_sweeps: int,
-    rng: np.random.Generator,
-    run: Run,
-    summary: Summary | None,
-) -> tuple[ChainState, list[Floats]]:
+    machine: Tempered, state: Chains, n_sweeps: int, rng: np.random.Generator, run: Run, summary: Summary | None
+) -> tuple[Chains, list[Floats]]:
     T, n_chains, _ = state.visible.shape
     groups = groups_of(n_chains, max(1, GROUP_ROWS // T))
 
