@@ -21,6 +21,7 @@ likelihood, which the engine's quasi-Newton loop follows: fewer passes, the defa
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
@@ -39,14 +40,14 @@ from hiddenbits.families.combination_machine.projection_pursuit import Units, pu
 from hiddenbits.maths.missing_rows import BITS, Blanks, Visible, rows_with_blanks
 from hiddenbits.maths.numerics import softplus, softplus_and_sigmoid
 from hiddenbits.maths.state_sums import Halves, Phase, StateSums, added_here, check_units, expectations, states_of
-from hiddenbits.model_api import AsOnSubsample, Counted, Footprint, Key, OneStage, Passes, Promises
+from hiddenbits.model_api import AsOnSubsample, Declared, Footprint, Key, OneStage, Passes, Promises
 
 START_NOISE = 0.1  # standard deviation of the first weights
 UPDATE_STEPS = 40  # quasi-Newton steps of one M-step: enough to gain most of it
 
 
 @dataclass(frozen=True)
-class Combination(OneStage, AsOnSubsample, Counted):
+class Combination(OneStage, AsOnSubsample, Declared[CombinationParams]):
     """The model; hyperparameters only.
 
     Parameters
@@ -78,8 +79,9 @@ class Combination(OneStage, AsOnSubsample, Counted):
 
     promises = Promises()
     params_type: ClassVar[Any] = CombinationParams
-    stats_type = CombinationStats
+    stats_type: ClassVar[type[CombinationStats]] = CombinationStats
     carry_type = None
+    letters: ClassVar[Mapping[str, tuple[str, str]]] = {"m": ("n_components", "units")}
     bits: ClassVar[bool] = True  # whether the visible units are
     visible: ClassVar[Visible] = BITS
     too_many: ClassVar[str] = 'Use method="chains".'  # than can be enumerated
@@ -160,7 +162,7 @@ class Combination(OneStage, AsOnSubsample, Counted):
         np.multiply(h, block.weights[:, None], out=edged[:, :-1])
         edged[:, -1] = block.weights
         sums = self._over_rows(t, o, edged) + guessed
-        return CombinationStats(
+        return self.stats_type(
             bound=np.asarray(block.weights @ (log_p - float(params.log_partition))),
             weight=np.asarray(block.weights.sum()),
             hidden=(np.ones(len(edged)) @ edged)[:-1].copy(),
@@ -329,14 +331,12 @@ class Combination(OneStage, AsOnSubsample, Counted):
 
     def mismatch(self, params: CombinationParams) -> str | None:
         """Return how valid parameters disagree with the hyperparameters, or None."""
-        m = params.n_units
-        if m != self.n_components:
-            return f"it has {m} units where {self.n_components} are declared"
-        return None if self.visible_bias or not params.bias.any() else "it has a bias where none is declared"
+        unwanted = params.bias.any() and not self.visible_bias
+        return super().mismatch(params) or ("it has a bias where none is declared" if unwanted else None)
 
     def pseudo_statistics(self, params: CombinationParams, weight: float) -> CombinationStats:
         """Return the statistics of rows that are just as the model expects, for online EM to continue from a fit."""
         phase = self._phase(params.weights, params.thresholds, params.bias)
-        return CombinationStats(
+        return self.stats_type(
             np.zeros(()), np.asarray(weight), weight * phase.hidden, weight * phase.joint, weight * phase.visible
         )

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -29,7 +28,7 @@ from hiddenbits.families.combination_machine.params import CombinationParams, Co
 from hiddenbits.families.combination_machine.sampler import Mixing, draw
 from hiddenbits.families.combination_machine.tempered_chains import ChainState, advance, expectations, start_chains
 from hiddenbits.maths.missing_rows import missing_cells
-from hiddenbits.maths.numerics import are_probabilities
+from hiddenbits.maths.numerics import FLAGS, PROBABILITIES
 from hiddenbits.maths.tempering import Tempered, base_bias
 from hiddenbits.model_api import Key, Passes, Promises
 
@@ -43,8 +42,6 @@ LARGEST_WEIGHT = 50.0  # a machine beyond has run away
 UNKNOWN = 1e100  # the error of a ln Z that has not been looked for: files hold no infinite numbers
 
 ERROR = Range(lambda a: bool(0.0 <= a <= UNKNOWN), f"must lie between 0 and {UNKNOWN:g}")
-MEANS = Range(partial(are_probabilities, least=1e-30, most=np.nextafter(1.0, 0.0)), "must lie between 0 and 1")
-BITS = Range(lambda a: bool(len(a) and np.isin(a, (0.0, 1.0)).all()), "must be rows of bits")
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,8 +53,8 @@ class ChainsParams(CombinationParams):
     """
 
     partition_error: Annotated[Floats, "", ERROR]
-    means: Annotated[Floats, "d", MEANS]
-    particles: Annotated[Floats, "chains d", BITS]
+    means: Annotated[Floats, "d", PROBABILITIES]
+    particles: Annotated[Floats, "chains d", FLAGS]
 
     def machine(self) -> Tempered:
         """Return the machine as chains know it."""

@@ -13,7 +13,7 @@ ln 2cosh om: missing coordinates integrate out,
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -21,11 +21,10 @@ import numpy as np
 
 from hiddenbits.array_types import Floats
 from hiddenbits.data import Block, Table
-from hiddenbits.data.declared import Params, Statistics
 from hiddenbits.data.operands import Operand
 from hiddenbits.data.summary import Summary
 from hiddenbits.families.combination_machine.model import Combination
-from hiddenbits.families.combination_machine.params import CombinationParams
+from hiddenbits.families.combination_machine.params import CombinationParams, CombinationStats
 from hiddenbits.maths.missing_rows import Visible
 from hiddenbits.maths.state_sums import Phase, states_of, table_of_states
 
@@ -40,10 +39,17 @@ def _same(mean: Floats) -> Floats:
     return mean
 
 
+class RealStats(CombinationStats):
+    """The same of real numbers."""
+
+    of_bits: ClassVar[bool] = False  # a density may be above 1
+
+
 @dataclass(frozen=True)
 class CombinationReal(Combination):
     """The model; hyperparameters only, those of `Combination`."""
 
+    stats_type: ClassVar[type[CombinationStats]] = RealStats
     bits: ClassVar[bool] = False
     visible: ClassVar[Visible] = Visible(_log_norm, _same, _same)
     too_many: ClassVar[str] = "Machines with real columns have no other method: use fewer units."
@@ -84,11 +90,6 @@ class CombinationReal(Combination):
         """Return ln P(x, h) of one complete row: the definition."""
         height = h @ (params.thresholds + x @ params.weights) + params.bias @ x - 0.5 * x @ x
         return float(height - params.log_partition)
-
-    def stats_flaw(self, stats: Statistics, params: Params) -> str | None:
-        """Return what makes statistics invalid for these parameters, or None."""
-        # A density may be above 1.
-        return super().stats_flaw(replace(stats, bound=np.minimum(stats.bound, 0.0)), params)
 
 
 # Sums over all 2^m states of m hidden units whose log weight is quadratic: ln Z, E[h] and E[h h'], exactly.

@@ -9,15 +9,13 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hiddenbits.array_types import Floats
-from hiddenbits.data.declared import Params, Range, Statistics
+from hiddenbits.data.declared import Params, Statistics
+from hiddenbits.maths.numerics import within
 from hiddenbits.maths.state_sums import Phase
 
 RUN = 8  # floats that a processor works on at once
 NEVER = -1e4  # what a unit that is never on is told
 FURTHEST = 1e100  # of a parameter: squares of it are still numbers, and so are their sums
-
-WITHIN = Range(lambda a: bool(np.all(np.abs(a) <= FURTHEST)), f"must lie within {FURTHEST:g} of 0")
-WITHIN_SQUARE = Range(lambda a: bool(np.abs(a) <= FURTHEST**2), f"must lie within {FURTHEST**2:g} of 0")
 
 
 def in_whole_runs(buffer: Floats, shape: tuple[int, int]) -> Floats:
@@ -30,10 +28,10 @@ def in_whole_runs(buffer: Floats, shape: tuple[int, int]) -> Floats:
 class CombinationParams(Params):
     """W, th, v and ln Z."""
 
-    weights: Annotated[Floats, "d m", WITHIN]
-    thresholds: Annotated[Floats, "m", WITHIN]
-    bias: Annotated[Floats, "d", WITHIN]
-    log_partition: Annotated[Floats, "", WITHIN_SQUARE]
+    weights: Annotated[Floats, "d m?", within(FURTHEST)]  # a machine that grows begins without units
+    thresholds: Annotated[Floats, "m?", within(FURTHEST)]
+    bias: Annotated[Floats, "d", within(FURTHEST)]
+    log_partition: Annotated[Floats, "", within(FURTHEST**2)]
 
     @property
     def n_units(self) -> int:
@@ -74,8 +72,8 @@ class CombinationParams(Params):
 class CombinationStats(Statistics):
     """Weighted log-likelihood, rows, and the expected h, x h' and x of the data."""
 
-    hidden: Annotated[Floats, "m"]
-    joint: Annotated[Floats, "d m"]
+    hidden: Annotated[Floats, "m?"]
+    joint: Annotated[Floats, "d m?"]
     visible: Annotated[Floats, "d"]
 
     nested: ClassVar[tuple[str, ...]] = ("hidden",)
