@@ -203,8 +203,7 @@ def topographic_params(d, rng, q=2, M=4):
         grid_points(q, 9),
         rng.standard_normal((q, M)),
         rng.uniform(0, 2 * np.pi, M),
-        rng.standard_normal((d, q + M)),
-        rng.standard_normal(d),
+        rng.standard_normal((d, q + M + 1)),
         rng.standard_normal(d),
     )
 

@@ -60,7 +60,7 @@ def exact_slopes(model, z):
     q, M = params.frequencies.shape
     waves = -3.0 * np.sqrt(2.0 / M) * np.sin(z @ params.frequencies + params.phases)
     by_features = waves[:, :, None] * params.frequencies.T
-    slope = params.coefficients[:, :q] + np.einsum("dm,nmq->ndq", params.coefficients[:, q:], by_features)
+    slope = params.joint[:, :q] + np.einsum("dm,nmq->ndq", params.joint[:, q:-1], by_features)
     p = model.inverse_transform(z)
     return (p * (1.0 - p))[:, :, None] * slope
 

@@ -12,8 +12,7 @@ def random_map(d, rng, q=3, M=5, K=32):
         sobol_points(q, K, rng),
         rng.standard_normal((q, M)),
         rng.uniform(0, 2 * np.pi, M),
-        rng.standard_normal((d, q + M)),
-        rng.standard_normal(d),
+        rng.standard_normal((d, q + M + 1)),
         rng.standard_normal(d),
     )
 

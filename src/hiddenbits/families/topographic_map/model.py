@@ -14,7 +14,7 @@ With points z_1 ... z_K of equal weight in place of the prior it is a Bernoulli 
 | z | points | (K, q) |
 | Omega, phi | frequencies, drawn from N(0, 1/l^2), and phases; fixed | (q, M), (M,) |
 | Phi | features, m = q + M | (K, m) |
-| W, b | coefficients and intercepts | (d, m), (d,) |
+| W, b | coefficients and intercepts; side by side `joint`, (d, m + 1) | (d, m), (d,) |
 | S, O | expected ones and observed cells at each point | (d, K) |
 | lambda | ridge of the whole table: -(lambda/2) (|W|^2 + |b - c|^2), c the logits of the columns | number |
 
@@ -92,8 +92,7 @@ class Topographic(AsOnSubsample, Nodes[TopographicParams], Linked, Declared[Topo
             points=self.first_points(key),
             frequencies=rng.standard_normal((q, M)) / self.length_scale,
             phases=rng.uniform(0.0, 2.0 * np.pi, M),
-            coefficients=np.concatenate([flat.loadings, np.zeros((d, M))], axis=1),
-            intercepts=flat.intercepts.copy(),
+            joint=np.concatenate([flat.loadings, np.zeros((d, M)), flat.intercepts[:, None]], axis=1),
             centre=flat.centre.copy(),
         )
 
@@ -128,10 +127,7 @@ class Topographic(AsOnSubsample, Nodes[TopographicParams], Linked, Declared[Topo
         away = sigmoid(params.activations)
         away *= stats.observed
         np.subtract(stats.ones, away, out=away)
-        out = np.empty((len(away), params.features.shape[1] + 1))
-        out[:, :-1] = away.astype(params.features.dtype) @ params.features
-        out[:, -1] = away.sum(axis=1)
-        return out
+        return np.asarray(away.astype(params.features.dtype) @ params.features, np.float64)
 
     def reconstruct(self, params: TopographicParams, codes: Floats) -> Floats:
         """Return P(bit = 1) at positions on the map, any, (n, d)."""

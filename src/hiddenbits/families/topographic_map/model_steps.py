@@ -20,7 +20,7 @@ from hiddenbits.data import Arrays, Block
 from hiddenbits.data.summary import Summary
 from hiddenbits.families.nodes.params import NodeCounts, Scores
 from hiddenbits.families.topographic_map.model import Topographic, sobol_points
-from hiddenbits.families.topographic_map.params import TopographicParams
+from hiddenbits.families.topographic_map.params import REALS, TopographicParams
 from hiddenbits.model_api import Key, Passes, Promises, Run
 
 STEP_POINTS = 1024  # of a step
@@ -130,8 +130,7 @@ class TopographicSteps(Topographic):
         self, params: TopographicParams, memory: StepsMemory, stats: NodeCounts, left: float, key: Key, run: Run
     ) -> tuple[TopographicParams, StepsMemory, float]:
         """Return map and memory after one step of Adam, and the mean log-likelihood of its rows at its points."""
-        joint, n = params.joint, float(stats.weight)
-        away = joint.copy()
+        n, away = float(stats.weight), params.joint.copy()
         away[:, -1] -= params.centre
         away *= self.ridge / float(memory.weight)
         gradient = self.gradient(params, stats)
@@ -144,10 +143,9 @@ class TopographicSteps(Topographic):
         rate = float(memory.rate) / (1.0 - BETAS[0] ** steps)
         size = np.sqrt(np.divide(square, 1.0 - BETAS[1] ** steps, out=away), out=away)
         size += SMALL
-        joint += np.divide(np.multiply(mean, rate, out=gradient), size, out=size)
-        moved = params.with_joint(joint)
-        memory = replace(memory, mean=mean, square=square, steps=np.asarray(steps))
-        return replace(moved, points=self._fresh(key)), memory, float(stats.bound) / n
+        size = np.divide(np.multiply(mean, rate, out=gradient), size, out=size)
+        moved = replace(params, joint=REALS.back(params.joint + size), points=self._fresh(key))
+        return moved, replace(memory, mean=mean, square=square, steps=np.asarray(steps)), float(stats.bound) / n
 
     def after_epoch(
         self, params: TopographicParams, memory: StepsMemory, key: Key, passes: Passes
@@ -181,7 +179,7 @@ class TopographicSteps(Topographic):
 
     def settle(self, params: TopographicParams, memory: StepsMemory) -> TopographicParams:
         """Return the best map at frozen points."""
-        return replace(params.with_joint(memory.best), points=memory.frozen)
+        return replace(params, joint=memory.best, points=memory.frozen)
 
 
 def _some(block: Block, rows: NDArray[np.bool_]) -> Block:

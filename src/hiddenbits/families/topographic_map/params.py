@@ -21,7 +21,7 @@ SIZE = 3.0  # of the cosines next to z
 
 @dataclass(frozen=True, eq=False)
 class TopographicParams(Params):
-    """Points z_k, the features Phi, and W and b of each column.
+    """Points z_k, the features Phi, W and b of each column side by side, and the centre of b's prior.
 
     Features are as precise as the points: random steps, which draw other points each time, have theirs in float32.
     """
@@ -29,31 +29,29 @@ class TopographicParams(Params):
     points: Annotated[Floats, "K q", FINITE]
     frequencies: Annotated[Floats, "q M", FINITE]
     phases: Annotated[Floats, "M", FINITE]
-    coefficients: Annotated[Floats, "d q+M", FINITE, REALS]
-    intercepts: Annotated[Floats, "d", FINITE, REALS]
+    joint: Annotated[Floats, "d q+M+1", FINITE, REALS]
     centre: Annotated[Floats, "d", FINITE]
 
     def features_at(self, points: Floats) -> Floats:
-        """Return Phi(z) = [z, 3 sqrt(2/M) cos(z Omega + phi)] at some points, (points, m)."""
+        """Return [Phi(z), 1], Phi(z) = [z, 3 sqrt(2/M) cos(z Omega + phi)], at some points, (points, m + 1)."""
         dtype = points.dtype.type
         q, M = self.frequencies.shape
         extended = np.concatenate([points, np.ones((len(points), 1))], axis=1, dtype=dtype, casting="same_kind")
         angles = extended @ np.concatenate([self.frequencies, self.phases[None, :]], dtype=dtype, casting="same_kind")
-        features = np.empty((len(points), q + M), dtype)
+        features = np.ones((len(points), q + M + 1), dtype)
         features[:, :q] = points
-        waves = np.cos(angles, out=features[:, q:])
+        waves = np.cos(angles, out=features[:, q:-1])
         waves *= dtype(SIZE * np.sqrt(2.0 / M))
         return features
 
     def activations_at(self, features: Floats) -> Floats:
         """Return eta = b + Phi W, (d, points), as far from 0 as logits of probabilities may be."""
-        eta = np.asarray(self.coefficients.astype(features.dtype) @ features.T, np.float64)
-        eta += self.intercepts[:, None]
+        eta = np.asarray(self.joint.astype(features.dtype) @ features.T, np.float64)
         return np.clip(eta, -LARGEST_LOGIT, LARGEST_LOGIT, out=eta)
 
     @cached_property
     def features(self) -> Floats:
-        """Phi at the points."""
+        """[Phi, 1] at the points."""
         return self.features_at(self.points)
 
     @cached_property
@@ -92,15 +90,9 @@ class TopographicParams(Params):
             of_zeros -= softplus_and_sigmoid(eta[first : first + COLUMNS])[0].sum(axis=0)
         return Scores(eta, of_zeros + log_prior, log_prior)
 
-    @property
-    def joint(self) -> Floats:
-        """W and b side by side, (d, m + 1)."""
-        return np.concatenate([self.coefficients, self.intercepts[:, None]], axis=1)
-
     def with_joint(self, joint: Floats) -> Self:
         """Return the same map with other W and b."""
-        coefficients, intercepts = (REALS.back(part) for part in (joint[:, :-1], joint[:, -1]))
-        return self._of_same_points(replace(self, coefficients=coefficients, intercepts=intercepts))
+        return self._of_same_points(replace(self, joint=REALS.back(joint)))
 
     def with_vector(self, vector: Floats) -> Self:
         """Return the same map at other coordinates."""
@@ -135,7 +127,7 @@ LEAST_RIDGE = 1e-6  # keeps the equations solvable where no ridge is wanted
 
 
 class Basis(NamedTuple):
-    """X, (K, m + 1); orthonormal directions of w in which it is not 0, (m + 1, r); and X along them, (K, r)."""
+    """Features X, (K, m + 1); orthonormal directions of w in which they are not 0, (m + 1, r); X along them, (K, r)."""
 
     X: Floats
     directions: Floats
@@ -143,11 +135,10 @@ class Basis(NamedTuple):
 
 
 def smooth_basis(features: Floats) -> Basis:
-    """Return the directions in which curves with these features, (K, m), differ at their points."""
-    X = np.concatenate([features, np.ones((len(features), 1))], axis=1)
-    spectrum, turn = np.linalg.eigh(X.T @ X)
+    """Return the directions in which curves with these features, (K, m + 1), differ at their points."""
+    spectrum, turn = np.linalg.eigh(features.T @ features)
     directions = turn[:, spectrum > NEGLIGIBLE * spectrum[-1]]
-    return Basis(X, directions, X @ directions)
+    return Basis(features, directions, features @ directions)
 
 
 def _fit(eta: Floats, ones: Floats, observed: Floats) -> Floats:
