@@ -39,7 +39,7 @@ from benchmarks.record import asking, record
 from scipy.optimize import linear_sum_assignment
 
 from hiddenbits import LatentClassAnalysis, LogisticPCA, NoisyOrNetwork, Quadrature, TreeMixture, inference
-from hiddenbits.families._base.rotation import rotate
+from hiddenbits.maths.rotation import rotate
 
 REPLICATES, TOL = 99, 1e-7  # within 0.01 standard errors (root mean square) of replicates with a tolerance of 1e-9
 LINK = 0.4  # what a parent adds to the probability of a bit, in trees

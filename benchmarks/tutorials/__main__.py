@@ -17,7 +17,7 @@ from scipy.optimize import linear_sum_assignment
 
 from hiddenbits import ClippedPCA, LatentClassAnalysis, LogisticPCA, diagnostics, inference, plots, tetrachoric
 from hiddenbits.datasets import data_folder, load_carcinoma, load_gss82
-from hiddenbits.families._base.rotation import rotate
+from hiddenbits.maths.rotation import rotate
 
 # Printed by the programs for these tables; the standard errors and the rest are in files.
 LOG_LIKELIHOODS = {"lsat": -2466.653, "sat12": -9488.955, "sat12, 2 dimensions": -9441.98}

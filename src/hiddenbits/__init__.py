@@ -47,7 +47,7 @@ _HOMES = {
     "Piece": "hiddenbits.engine",
     "Places": "hiddenbits.families.topographic_map.estimator",
     "Progress": "hiddenbits.cli.execution",
-    "RotatedLoadings": "hiddenbits.families._base.rotation",
+    "RotatedLoadings": "hiddenbits.maths.rotation",
     "TetrachoricCorrelations": "hiddenbits.families.tetrachoric",
     "UnlockedCheckpointWarning": "hiddenbits.engine",
     "UnwrittenCheckpointWarning": "hiddenbits.engine",
@@ -112,7 +112,6 @@ if TYPE_CHECKING:
     from hiddenbits.evaluate.copies import CopiedRowsWarning as CopiedRowsWarning
     from hiddenbits.families._base.inputs import SmallWeightsWarning as SmallWeightsWarning
     from hiddenbits.families._base.persistence import load as load
-    from hiddenbits.families._base.rotation import RotatedLoadings as RotatedLoadings
     from hiddenbits.families._base.showing import Summary as Summary
     from hiddenbits.families.binary_sparse_coding.estimator import Annealing as Annealing
     from hiddenbits.families.binary_sparse_coding.estimator import BinarySparseCoding as BinarySparseCoding
@@ -135,6 +134,7 @@ if TYPE_CHECKING:
     from hiddenbits.families.topographic_map.estimator import Places as Places
     from hiddenbits.families.topographic_map.estimator import TopographicMap as TopographicMap
     from hiddenbits.families.tree_mixture.estimator import TreeMixture as TreeMixture
+    from hiddenbits.maths.rotation import RotatedLoadings as RotatedLoadings
     from hiddenbits.reporting import report as report
     from hiddenbits.store import StoreError as StoreError
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hiddenbits import ClippedPCA, LogisticPCA
-from hiddenbits.families._base.rotation import rotate
+from hiddenbits.maths.rotation import rotate
 
 pd = pytest.importorskip("pandas")
 

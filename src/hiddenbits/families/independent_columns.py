@@ -3,30 +3,20 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import ClassVar, NoReturn
+from typing import ClassVar
 
 from sklearn.utils._param_validation import Interval
 
 from hiddenbits.array_types import Floats, Randomness
-from hiddenbits.families._base.criteria import CriteriaMixin
+from hiddenbits.families._base.columns import column_sizes, level_names, table_by_column
 from hiddenbits.families._base.estimator import BitsEstimator
-from hiddenbits.families._base.parameters import COLUMN_TYPES, ClosedForm, ColumnTypes, column_sizes, level_names
+from hiddenbits.families._base.parameters import COLUMN_TYPES, COMMON, ColumnTypes
 from hiddenbits.families._base.showing import SummaryTable
 from hiddenbits.families.nodes.classes import Classes
 from hiddenbits.families.nodes.params import NodeCounts, NodeParams
 
 
-class _Absent:
-    """A verb that this model cannot offer: it is not there, and asking for it says why."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __get__(self, instance: object, owner: type) -> NoReturn:
-        raise AttributeError(f"{owner.__name__} has no hidden code, so there is no {self.name!r}.")
-
-
-class IndependentColumns(ClosedForm, CriteriaMixin, BitsEstimator[NodeParams, NodeCounts]):
+class IndependentColumns(BitsEstimator[NodeParams, NodeCounts]):
     """No hidden structure: every column has its own probability, independent of the others.
 
     The baseline that every other model must beat. There is no hidden code, and so no `transform`, `inverse_transform`,
@@ -65,8 +55,9 @@ class IndependentColumns(ClosedForm, CriteriaMixin, BitsEstimator[NodeParams, No
     array([0.25, 0.75])
     """
 
+    _prior_settings = ("prior_strength",)
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
-        **ClosedForm._constraints_in_common,
+        **COMMON,
         "column_types": COLUMN_TYPES,
         "prior_strength": [Interval(Real, 0, None, closed="left")],
         "prior_mean": [Interval(Real, 0, 1, closed="neither"), None],
@@ -87,16 +78,12 @@ class IndependentColumns(ClosedForm, CriteriaMixin, BitsEstimator[NodeParams, No
         self.threshold = threshold
         self.random_state = random_state
 
-    _takes_levels = True
-    transform, inverse_transform = _Absent("transform"), _Absent("inverse_transform")
-    posterior, code = _Absent("posterior"), _Absent("code")
-
     def _model(self) -> Classes:
         return Classes(1, self.prior_strength, self.prior_mean, column_sizes(self))
 
     def _tables(self) -> dict[str, SummaryTable]:
         title = "P(bit = 1) of each column" if column_sizes(self) is None else "Share of each level"
-        return {"probabilities": self._by_column(title, {"probability": self.probabilities_})}
+        return {"probabilities": table_by_column(self, title, {"probability": self.probabilities_})}
 
     @property
     def probabilities_(self) -> Floats:

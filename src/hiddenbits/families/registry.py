@@ -75,7 +75,7 @@ def _restored(cls: Any, name: str, value: Any) -> Any:
     """Return a hyperparameter as it was before `hyperparameters_of`: options are of a class that it may have."""
     kinds = {one.__name__: one for one in cls._parameter_constraints[name] if hasattr(one, "get_params")}
     if not kinds or not isinstance(value, dict):
-        return value
+        return tuple(value) if isinstance(value, list) else value  # a file knows lists alone
     require(value.get("of") in kinds, f"its {name} is of no class that {cls.__name__} knows")
     numbers, kind = {one: number for one, number in value.items() if one != "of"}, kinds[value["of"]]
     require(set(numbers) == set(kind._get_param_names()), f"its {name} has not exactly the options of {kind.__name__}")

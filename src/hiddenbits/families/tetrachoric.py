@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
-from hiddenbits.array_types import Floats
+from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data import Table, TableError, open_table
 from hiddenbits.data.coding.coded_columns import FRAMES
 from hiddenbits.engine import current, no_cell_recorded, one_blas_thread
-from hiddenbits.families._base.outputs import SquareFrame
 from hiddenbits.families._base.showing import Summary, SummaryTable, spectrum_table
 from hiddenbits.maths import nearest_correlation
 from hiddenbits.maths.pair_counts import PairCounts, block_rows, count_pairs, refuse_width
@@ -27,6 +26,30 @@ HIGHAM_TOL, HIGHAM_ITERATIONS = 1e-7, 1000
 
 class DegeneratePairsWarning(UserWarning):
     """Some pairs of columns have an empty cell, never vary or were never observed together: their figures are weak."""
+
+
+@dataclass(frozen=True)
+class SquareFrame:
+    """Makes frames of columns x columns, such as correlations, of the kind of a frame that came in.
+
+    Attributes
+    ----------
+    names : tuple
+        Column names, as that frame has them.
+    implementation : narwhals.Implementation
+        The frame's library.
+    """
+
+    names: tuple[Any, ...]
+    implementation: Any
+
+    def __call__(self, values: AnyArray) -> Any:
+        """Return a square matrix as a frame; pandas has the names on the rows too."""
+        columns = {name: np.ascontiguousarray(values[:, j]) for j, name in enumerate(self.names)}
+        made = nw.from_dict(columns, backend=self.implementation).to_native()
+        if self.implementation.is_pandas():
+            made.index = made.columns
+        return made
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -164,13 +164,6 @@ def test_a_failed_fit_leaves_an_unfitted_estimator(X):
         model.score(X)
 
 
-def test_absent_verbs_say_why(X):
-    model = IndependentColumns().fit(X)
-    with pytest.raises(AttributeError, match="IndependentColumns has no hidden code, so there is no 'transform'"):
-        model.transform(X)
-    assert not hasattr(model, "transform")
-
-
 BITS = {
     "independent": (IndependentColumns(), IndependentColumns(prior_strength=0.0)),
     "mixture": (LatentClassAnalysis(2), LatentClassAnalysis(3, prior_strength=0.0)),

@@ -9,6 +9,7 @@ from sklearn.model_selection import GridSearchCV
 
 import hiddenbits
 from hiddenbits import Annealing, BinarySparseCoding, CombinationMachine, LogisticPCA, Quadrature
+from hiddenbits.families._base.parameters import COMMON
 from hiddenbits.families.registry import ESTIMATORS
 from hiddenbits.store import read, write
 
@@ -19,8 +20,15 @@ pytestmark = pytest.mark.core
 def test_at_most_14_parameters(kind):
     cls = ESTIMATORS[kind]()
     assert len(cls._get_param_names()) <= 14
-    assert set(cls._parameter_constraints) == set(cls._get_param_names())
+    assert set(cls._get_param_names()) <= set(cls._parameter_constraints) <= {*cls._get_param_names(), *COMMON}
     assert set(inspect.signature(cls).parameters) == set(cls._get_param_names())
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS)
+def test_at_most_four_classes(kind):
+    """An estimator composes: its own class, and at most three bases of this package."""
+    ours = [cls for cls in ESTIMATORS[kind]().__mro__ if cls.__module__.startswith("hiddenbits.")]
+    assert len(ours) <= 4, [cls.__name__ for cls in ours]
 
 
 def test_a_copy_has_options_of_its_own():

@@ -335,5 +335,5 @@ def test_refusals(settings, message):
 def test_gibbs_refuses_what_it_cannot_do():
     X = structured_rows(np.random.default_rng(0), 50, 6, missing=False)
     model = NoisyOrNetwork(3, method="gibbs", random_state=0)
-    with pytest.raises(ValueError, match="partial_fit needs a network that can be enumerated"):
+    with pytest.raises(ValueError, match="partial_fit needs a model that can be enumerated"):
         model.partial_fit(X)

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from hiddenbits.engine import Position, Settings, Watch
+from hiddenbits.families._base.protocol import Estimator
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -25,7 +26,7 @@ __all__ = ["CallbackSupportMixin", "watching", "with_callbacks"]
 
 @contextmanager
 def watching(
-    estimator: Any, settings: Settings, attributes: Callable[[Position], dict[str, Any]]
+    estimator: Estimator, settings: Settings, attributes: Callable[[Position], dict[str, Any]]
 ) -> Iterator[Watch | None]:
     """Tell scikit-learn's callbacks of each restart and pass; yields what the EM loop calls after a pass.
 

@@ -1,11 +1,11 @@
-"""The verbs that write files and read them: results larger than memory, and fitted models."""
+"""Results larger than memory: Parquet files, each written where its rows were computed."""
 
 from __future__ import annotations
 
 import os
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -15,68 +15,11 @@ from hiddenbits.data.coding.coded_columns import ReadColumns
 from hiddenbits.data.locations.places import is_url
 from hiddenbits.data.named.parquet.files import pyarrow
 from hiddenbits.engine import Piece, map_pieces
+from hiddenbits.families._base.columns import level_names
 from hiddenbits.families._base.inputs import as_table
-from hiddenbits.families._base.parameters import level_names
+from hiddenbits.families._base.protocol import Estimator
 from hiddenbits.quoting import printable
 from hiddenbits.store import whole_file, whole_folder, writing
-
-
-class FileVerbs:
-    """`write`, `save` and `load`, of every estimator; how files are written and read is in `persistence.py`."""
-
-    def write(self, verb: str, X: object, path: str | os.PathLike[str]) -> Path:
-        """Write what a verb returns for every row into a folder of Parquet files, each written where it is computed.
-
-        For results larger than memory: on a cluster the workers write, and nothing passes through this process. The
-        folder must be one that every worker can write to; it appears when it is complete. The files' natural order is
-        that of the rows. Columns that did not enter the model are written next to the results; completed rows have all
-        columns of the table, in the user's own values.
-
-        Parameters
-        ----------
-        verb : str
-            What to compute: "transform", "posterior", "code", "predict", "predict_proba", "score_samples", "complete"
-            or "bit_probabilities".
-        X : table of shape (rows, columns)
-            As for `fit`.
-        path : path
-            The folder, such as "codes.parquet". It must not exist yet.
-
-        Returns
-        -------
-        folder : Path
-        """
-        from hiddenbits.families._base.file_verbs import write
-
-        return write(self, verb, X, path)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model to a file that holds no code; see `hiddenbits.load`.
-
-        Parameters
-        ----------
-        path : path
-            The file.
-        """
-        from hiddenbits.families._base.persistence import save
-
-        save(self, path)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a fitted model of this class from a file written by `save`.
-
-        Parameters
-        ----------
-        path : path
-            The file.
-        """
-        from hiddenbits.families._base.persistence import load
-
-        return load(path, cls)
-
-
-# Results larger than memory: Parquet files, each written where its rows were computed.
 
 VERBS = (
     "transform",
@@ -91,9 +34,9 @@ VERBS = (
 FILE_BYTES = 1 << 27  # about what the results in one file take in memory
 
 
-def write(estimator: Any, verb: str, X: object, path: str | os.PathLike[str]) -> Path:
+def write(estimator: Estimator, verb: str, X: object, path: str | os.PathLike[str]) -> Path:
     """Write what a verb returns for every row of X into a folder of Parquet files; see `BitsEstimator.write`."""
-    check_is_fitted(estimator)
+    check_is_fitted(estimator, "params_")
     able = [name for name in VERBS if hasattr(estimator, name)]
     if verb not in able:
         raise ValueError(f"{verb!r} cannot be written. {type(estimator).__name__} can write: {', '.join(able)}.")
@@ -120,7 +63,7 @@ def write(estimator: Any, verb: str, X: object, path: str | os.PathLike[str]) ->
 
 
 def _write_piece(
-    estimator: Any,
+    estimator: Estimator,
     verb: str,
     folder: Path,
     final: Path,
@@ -158,12 +101,12 @@ def _with_own_values(read_as: ReadColumns, made: Any, completed: AnyArray | None
     return made
 
 
-def _columns(estimator: Any, verb: str, names: Any) -> list[str]:
+def _columns(estimator: Estimator, verb: str, names: Any) -> list[str]:
     """Return the names of the columns that a verb makes."""
     if verb == "score_samples":
         return ["log_likelihood"]
     if verb in ("complete", "bit_probabilities"):
         return list(names or level_names(estimator))
-    if verb == "predict":
-        return list(estimator._predicted_names())
+    if verb == "predict" and hasattr(estimator, "predict_proba"):
+        return ["class"]  # one a row; of causes there are several
     return [str(name) for name in estimator.get_feature_names_out()]

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from hiddenbits.array_types import AnyArray
 from hiddenbits.data import MemorySource, Table, TableError
 from hiddenbits.data.cell_checks import bad_cell
 from hiddenbits.data.coding.choices import Choices
@@ -18,107 +19,96 @@ from hiddenbits.data.columns.gather import opened_frame
 from hiddenbits.data.layout import layout_of
 from hiddenbits.data.openers import find_opener
 from hiddenbits.data.request import Request
-from hiddenbits.families._base.parameters import column_sizes
+from hiddenbits.families._base.columns import column_sizes
+from hiddenbits.families._base.protocol import Estimator
 from hiddenbits.model_api import Key
 from hiddenbits.quoting import discreet, printable, quoted
 
+A = TypeVar("A", bound=AnyArray)
 SMALL_WEIGHTS = 0.1  # weights of rows are small when their mean, of those that are not 0, is below this
 SHUFFLED_CELLS = 1 << 27  # cells (ones, where it is sparse) of the longest table that is read into memory and shuffled
 
 
 @discreet()
-def as_table(estimator: Any, X: Any, *, reset: bool, sample_weight: Any = None) -> Table:
+def as_table(estimator: Estimator, X: Any, *, reset: bool, sample_weight: Any = None) -> Table:
     """Return X as a Table with row weights; set or check the names and number of columns, and how they were read.
 
-    With `reset` they are set. Weights are on top of those that a Table has; a text is the name of their column.
-
-    The estimator says with `_request` how X is to be read, and with `_accept` whether it can work on the table. Names
-    and shapes of arrays and frames are checked by scikit-learn before they are opened, those of all else afterwards.
+    With `reset` they are set; without, the estimator must have been fitted. Weights are on top of those that a Table
+    has; a text is the name of their column. Names and shapes of arrays and frames are checked by scikit-learn before
+    they are opened, those of all else afterwards.
     """
+    if not reset:
+        check_is_fitted(estimator, "params_")
+    checked = False
     if isinstance(X, Table):
-        estimator._accept(X, reset=reset)
-        check_table_names(estimator, X, reset=reset)
-        _check_coding(estimator, X, reset=reset)
-        _check_levels(estimator, X)
-        return with_sample_weight(X, sample_weight)
-    coding = None if reset else getattr(estimator, "coding_", None)
-    request: Request = replace(estimator._request(reset=reset), coding=coding)
-    request = replace(request, plain_only=not (reset or coding))
-    if isinstance(sample_weight, str):  # a column that does not enter
-        request = replace(request, choices=replace(request.choices or Choices(), sample_weight=sample_weight))
-    opener = find_opener(X, request)
-    if opener.form == "frame":
-        X = opened_frame(X).to_native()  # a lazy one does not show its names to scikit-learn
-        if coding is None:
-            check_frame_names(estimator, X, reset=reset)
-    elif opener.form == "array" and (coding is None or coding.named):
-        X = _checked_array(estimator, X, request, reset=reset)
-    table = opener.open(X, request)
-    estimator._accept(table, reset=reset)
-    if opener.form == "other" or table.coding is not None:
+        table = X
+    else:
+        request = _request(estimator, sample_weight, reset=reset)
+        opener, coding = find_opener(X, request), request.coding
+        if opener.form == "frame":
+            X = opened_frame(X).to_native()  # a lazy one does not show its names to scikit-learn
+            if coding is None:
+                check_frame_names(estimator, X, reset=reset)
+        elif opener.form == "array" and (coding is None or coding.named):
+            X = _checked_array(estimator, X, request, reset=reset)
+        table = opener.open(X, request)
+        checked = opener.form != "other" and table.coding is None
+    _refuse_other_kinds(estimator, table)
+    if not checked:
         check_table_names(estimator, table, reset=reset)
     if reset:
         estimator.coding_, estimator.table_version_ = table.coding, table.version
-    _check_levels(estimator, table)
-    return with_sample_weight(table, sample_weight)
+    else:
+        _check_coding(estimator, table)
+    if sample_weight is None or isinstance(sample_weight, str):
+        return table.with_sample_weight(sample_weight)
+    weights = _check_sample_weight(sample_weight, table, dtype=np.float64, ensure_non_negative=True)
+    return table.with_sample_weight(weights)
 
 
-def _check_levels(estimator: Any, table: Table) -> None:
-    """Refuse a table whose columns have other bits than those of the fit, such as an array of numbers after a frame."""
-    if table.layout != layout_of(column_sizes(estimator), table.shape[1]):
+def _request(estimator: Estimator, sample_weight: Any, *, reset: bool) -> Request:
+    """Return how tables are to be read, for a fit (`reset`) or after one."""
+    coding = None if reset else estimator._coding
+    if estimator._takes_reals:
+        request = Request(reals=True)
+    else:
+        types = estimator.column_types if reset else None
+        choices = None if types is None or types == "auto" else Choices.of(column_types=types)
+        levels = estimator.column_types is not None
+        request = Request(threshold=estimator.threshold, levels=levels, choices=choices)
+    if isinstance(sample_weight, str):  # a column that does not enter
+        request = replace(request, choices=replace(request.choices or Choices(), sample_weight=sample_weight))
+    return replace(request, coding=coding, plain_only=not (reset or coding))
+
+
+def _refuse_other_kinds(estimator: Estimator, table: Table) -> None:
+    """Refuse a table that the estimator cannot work on: of bits where it needs real numbers, and the like."""
+    reals, name = estimator._takes_reals, type(estimator).__name__
+    if table.only_bits and reals:
+        raise TableError("This is a table of bits. Open it with open_table(..., reals=True) for real numbers.")
+    if not (table.only_bits or reals):
+        raise TableError(f"{name} needs bits, but this is a table of real numbers.")
+    if table.coding_of_levels is not None and estimator.column_types is None:
         raise TableError(
-            f"{type(estimator).__name__} was fitted to columns with other levels. Hand in a frame or file with the "
-            "columns of the fit, or open it with open_table(..., code=model), where model is the fitted one."
+            f"{name} needs binary columns, but this table has nominal or ordinal ones. Say with code= which values are "
+            "1, or use LatentClassAnalysis."
         )
 
 
-def _check_coding(estimator: Any, table: Table, *, reset: bool) -> None:
-    """Keep how an opened table was read; after a fit, refuse one whose values were read differently."""
-    if reset:
-        estimator.coding_, estimator.table_version_ = table.coding, table.version
-        return
-    fitted = getattr(estimator, "coding_", None)
+def _check_coding(estimator: Estimator, table: Table) -> None:
+    """Refuse a table whose values were read differently from the fit, or whose columns have other levels."""
+    fitted, again = estimator._coding, "open_table(..., code=model), where model is the fitted one."
     name = None if fitted is None or table.coding is None else fitted.conflict(table.coding)
     if name is not None:
+        raise TableError(f"column {name!r} was read differently from the fit. Open the table with {again}")
+    if table.layout != layout_of(column_sizes(estimator), table.shape[1]):  # such as numbers after a frame
         raise TableError(
-            f"column {name!r} was read differently from the fit. Open the table with open_table(..., code=model), "
-            "where model is the fitted one."
+            f"{type(estimator).__name__} was fitted to columns with other levels. Hand in a frame or file with the "
+            f"columns of the fit, or open it with {again}"
         )
 
 
-class TakesTables:
-    """What an estimator says to `as_table`: how tables are to be read, and which it can work on."""
-
-    threshold: float | None
-    _takes_levels: ClassVar[bool] = False  # whether columns may be nominal or ordinal, as `column_types` says
-
-    @property
-    def _takes_reals(self) -> bool:
-        """Whether all columns are real numbers; otherwise they are bits."""
-        return False
-
-    def _request(self, *, reset: bool) -> Request:
-        """Return how tables are to be read, for a fit (`reset`) or after one."""
-        if self._takes_reals:
-            return Request(reals=True)
-        types = self.column_types if self._takes_levels and reset else "auto"  # type: ignore[attr-defined]
-        choices = None if isinstance(types, str) and types == "auto" else Choices.of(column_types=types)
-        return Request(threshold=self.threshold, levels=self._takes_levels, choices=choices)
-
-    def _accept(self, table: Table, *, reset: bool) -> None:
-        """Refuse a table that the estimator cannot work on."""
-        if table.only_bits and self._takes_reals:
-            raise TableError("This is a table of bits. Open it with open_table(..., reals=True) for real numbers.")
-        if not (table.only_bits or self._takes_reals):
-            raise TableError(f"{type(self).__name__} needs bits, but this is a table of real numbers.")
-        if table.coding_of_levels is not None and not self._takes_levels:
-            raise TableError(
-                f"{type(self).__name__} needs binary columns, but this table has nominal or ordinal ones. Say with "
-                "code= which values are 1, or use LatentClassAnalysis."
-            )
-
-
-def _checked_array(estimator: Any, X: Any, request: Request, *, reset: bool) -> Any:
+def _checked_array(estimator: Estimator, X: Any, request: Request, *, reset: bool) -> Any:
     """Return an array after scikit-learn's checks."""
     _refuse_before_sklearn(X, reals=request.reals)
     masked = np.ma.getmaskarray(X) if np.ma.isMaskedArray(X) else None
@@ -134,7 +124,7 @@ def _checked_array(estimator: Any, X: Any, request: Request, *, reset: bool) -> 
     return checked if masked is None else np.ma.MaskedArray(checked, masked)
 
 
-def check_frame_names(estimator: Any, X: Any, *, reset: bool) -> None:
+def check_frame_names(estimator: Estimator, X: Any, *, reset: bool) -> None:
     """Set or check names and number of columns by scikit-learn's rules; its errors repeat names as they are."""
     try:
         validate_data(estimator, X, skip_check_array=True, reset=reset)
@@ -175,7 +165,7 @@ def _ragged(rows: Any) -> bool:
     return len({len(row) if hasattr(row, "__len__") else -1 for row in rows}) > 1
 
 
-def check_table_names(estimator: Any, table: Table, *, reset: bool) -> None:
+def check_table_names(estimator: Estimator, table: Table, *, reset: bool) -> None:
     """Do for a Table what scikit-learn does for arrays and frames."""
     names = None if table.column_names is None else np.array(table.column_names, dtype=object)
     if reset:
@@ -199,15 +189,6 @@ def check_table_names(estimator: Any, table: Table, *, reset: bool) -> None:
         )
 
 
-@discreet()
-def with_sample_weight(table: Table, sample_weight: Any) -> Table:
-    """Return the table with row weights, on top of its own; refuse negative ones and weights that are all 0."""
-    if sample_weight is None or isinstance(sample_weight, str):
-        return table.with_sample_weight(sample_weight)
-    weights = _check_sample_weight(sample_weight, table, dtype=np.float64, ensure_non_negative=True)
-    return table.with_sample_weight(weights)
-
-
 class SmallWeightsWarning(UserWarning):
     """The weights of the rows add up to much less than the number of rows, so that the prior outweighs the data.
 
@@ -221,6 +202,11 @@ class SmallWeightsWarning(UserWarning):
     >>> said[0].category is SmallWeightsWarning
     True
     """
+
+
+def total_weight(table: Table) -> float:
+    """Return the sum of the weights of the rows."""
+    return float(table.shape[0] if table.weights is None else table.weights.sum())
 
 
 def warn_of_small_weights(table: Table) -> None:
@@ -248,9 +234,9 @@ def seed_of(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
-def rows_of(chunks: Any, n_rows: int) -> NDArray[Any]:
+def rows_of(chunks: Iterable[A], n_rows: int) -> A:
     """Put the results of consecutive blocks into one array."""
-    out: NDArray[Any] | None = None
+    out: Any = None
     start = 0
     for chunk in chunks:
         if out is None:
@@ -259,7 +245,7 @@ def rows_of(chunks: Any, n_rows: int) -> NDArray[Any]:
         start += len(chunk)
     if out is None or start != n_rows:
         raise RuntimeError(f"{start} of {n_rows} rows were returned: please report this as a bug.")
-    return out
+    return out  # type: ignore[no-any-return]
 
 
 def shuffled(table: Table, seed: int) -> Table:

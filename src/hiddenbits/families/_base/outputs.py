@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -17,6 +16,8 @@ from hiddenbits.data.cell_checks import observed_from_missing
 from hiddenbits.data.coding.coded_columns import Coding
 from hiddenbits.data.columns.gather import is_frame, opened_frame
 from hiddenbits.data.table import memory_table
+from hiddenbits.families._base.columns import column_names
+from hiddenbits.families._base.protocol import Estimator
 
 
 def like(X: Any, values: AnyArray, names: Sequence[str] | None = None) -> Any:
@@ -67,13 +68,13 @@ def in_own_values(X: Any, table: Table, completed: AnyArray) -> Any:
     return frame.to_native()
 
 
-def drawn_values(estimator: Any, bits: AnyArray) -> Any:
+def drawn_values(estimator: Estimator, bits: AnyArray) -> Any:
     """Return drawn bits in the user's own values, where the fit coded them: as the table of the fit, of a file a dict.
 
     Of columns with a bit for each value, a row has one value. Where the draw has several or none, it is the most
     probable of those drawn, or of all, given the rest of the row.
     """
-    coding = getattr(estimator, "coding_", None)
+    coding = estimator._coding
     if coding is None or coding.only_bits or estimator.threshold is not None:
         return in_container(estimator, bits)
     chances = _one_each(estimator, coding, bits)
@@ -87,12 +88,12 @@ def drawn_values(estimator: Any, bits: AnyArray) -> Any:
     return columns if coding.named else _as_array(columns)
 
 
-def in_container(estimator: Any, values: AnyArray) -> Any:
+def in_container(estimator: Estimator, values: AnyArray) -> Any:
     """Return rows as what `set_output` asks for: an array, or a frame with the names of the fit."""
     wanted: Any = _get_output_config("transform", estimator)["dense"]
     if wanted == "default":
         return values
-    columns = {name: np.ascontiguousarray(values[:, j]) for j, name in enumerate(estimator._column_names())}
+    columns = {name: np.ascontiguousarray(values[:, j]) for j, name in enumerate(column_names(estimator))}
     return nw.from_dict(columns, backend=wanted).to_native()
 
 
@@ -102,7 +103,7 @@ def _as_array(columns: dict[str, list[Any]]) -> AnyArray:
     return cells if any(isinstance(cell, str) for cell in cells.flat) else cells.astype(np.float64)
 
 
-def _one_each(estimator: Any, coding: Coding, bits: AnyArray) -> AnyArray:
+def _one_each(estimator: Estimator, coding: Coding, bits: AnyArray) -> AnyArray:
     """Return drawn bits as numbers; in columns with a bit for each value, the largest is at the value of the row."""
     values = bits.astype(np.float64)
     hidden = np.zeros(bits.shape, bool)
@@ -122,27 +123,3 @@ def _one_type(cells: list[Any]) -> list[Any]:
     """Return cells as text where some are text and some are not."""
     types = {type(cell) for cell in cells if cell is not None}
     return [None if cell is None else str(cell) for cell in cells] if str in types and len(types) > 1 else cells
-
-
-@dataclass(frozen=True)
-class SquareFrame:
-    """Makes frames of columns x columns, such as correlations, of the kind of a frame that came in.
-
-    Attributes
-    ----------
-    names : tuple
-        Column names, as that frame has them.
-    implementation : narwhals.Implementation
-        The frame's library.
-    """
-
-    names: tuple[Any, ...]
-    implementation: Any
-
-    def __call__(self, values: AnyArray) -> Any:
-        """Return a square matrix as a frame; pandas has the names on the rows too."""
-        columns = {name: np.ascontiguousarray(values[:, j]) for j, name in enumerate(self.names)}
-        made = nw.from_dict(columns, backend=self.implementation).to_native()
-        if self.implementation.is_pandas():
-            made.index = made.columns
-        return made

@@ -6,15 +6,18 @@ import os
 from typing import Any, TypeVar
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from hiddenbits.array_types import AnyArray
 from hiddenbits.data.coding.coded_columns import Coding
-from hiddenbits.data.declared import plain, prefixed, unprefixed
+from hiddenbits.data.declared import Params, plain, prefixed, unprefixed
 from hiddenbits.engine import Restart, Running, StopReason, online_form
 from hiddenbits.families import registry
-from hiddenbits.families._base.parameters import column_sizes
+from hiddenbits.families._base.columns import column_sizes
+from hiddenbits.families._base.protocol import Estimator
+from hiddenbits.families._base.record import fit_record
 from hiddenbits.families.registry import ESTIMATORS, name_of, unfitted
-from hiddenbits.model_api import Averages
+from hiddenbits.model_api import Averages, Model
 from hiddenbits.store import StoreError, read, write
 from hiddenbits.store.validation import (
     LARGEST_OBJECTIVE,
@@ -47,16 +50,14 @@ CODING = "coding"  # only where the fit was to columns with other values than bi
 TABLE_VERSION = "table_version"  # only where it was to a Delta table
 
 
-def save(estimator: Any, path: str | os.PathLike[str]) -> None:
+def save(estimator: Estimator, path: str | os.PathLike[str]) -> None:
     """Write a fitted estimator to `path`, atomically."""
     meta, arrays = described(estimator)
     write(path, name_of(estimator), {**meta, WRITTEN_BY: VERSION}, arrays)
 
 
-def described(estimator: Any) -> tuple[dict[str, Any], dict[str, AnyArray]]:
+def described(estimator: Estimator) -> tuple[dict[str, Any], dict[str, AnyArray]]:
     """Return what a file says of a fitted estimator, and its arrays."""
-    from sklearn.utils.validation import check_is_fitted
-
     check_is_fitted(estimator, "params_")
     mismatch = estimator._model().mismatch(estimator.params_)
     if flaw := estimator.params_.flaw():
@@ -75,8 +76,11 @@ def described(estimator: Any) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         "restarts": [[r.n_iter, str(r.reason)] for r in estimator.restarts_],
         "running": None if running is None else [running.steps, estimator._online_seed],
         **estimator._more_meta(),
-        **table_meta(estimator),
     }
+    if estimator._coding is not None:
+        meta[CODING] = estimator._coding.to_plain()
+    if estimator.table_version_ is not None:
+        meta[TABLE_VERSION] = int(estimator.table_version_)
     arrays = {
         "trace": np.asarray(estimator.trace_, np.float64),
         "restarts": np.array([r.objective for r in estimator.restarts_], np.float64),
@@ -84,13 +88,6 @@ def described(estimator: Any) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         **prefixed("running", None if running is None else running.stats),
     }
     return meta, arrays
-
-
-def table_meta(estimator: Any) -> dict[str, Any]:
-    """Return what a file says of the table: how columns were read, where they were no bits; a Delta table's version."""
-    coding, version = getattr(estimator, "coding_", None), getattr(estimator, "table_version_", None)
-    said = {} if coding is None else {CODING: coding.to_plain()}
-    return said if version is None else {**said, TABLE_VERSION: int(version)}
 
 
 def restored_coding(meta: Any, n_columns: int, names: Any) -> Coding | None:
@@ -110,7 +107,7 @@ def restored_version(meta: Any) -> int | None:
     return None if version is None else int(version)
 
 
-def hyperparameters_of(estimator: Any) -> dict[str, Any]:
+def hyperparameters_of(estimator: Estimator) -> dict[str, Any]:
     """Return the hyperparameters as a file can say them."""
     hyperparameters = registry.hyperparameters_of(estimator)
     if not isinstance(hyperparameters["random_state"], (int, np.integer, type(None))):
@@ -166,8 +163,7 @@ def restored(kind: str, meta: Any, arrays: Any) -> Any:
     """Build an estimator from what a file says, refusing whatever a fit could not have written."""
     require(isinstance(meta, dict) and set(meta) >= META_KEYS, "its description is not complete")
     estimator = unfitted(kind, meta["hyperparameters"])
-    more = {name: value for name, value in meta.items() if name not in META_KEYS | {CODING, TABLE_VERSION}}
-    estimator._take_meta(more, meta["n_features_in"], meta["feature_names_in"])
+    estimator._take_meta({name: meta[name] for name in meta.keys() - META_KEYS - {CODING, TABLE_VERSION}})
     require_finite(array for name, array in arrays.items() if name != "restarts")
     n_columns, names = meta["n_features_in"], meta["feature_names_in"]
     estimator.coding_ = restored_coding(meta, n_columns, names)  # the model depends on how many levels columns have
@@ -175,24 +171,25 @@ def restored(kind: str, meta: Any, arrays: Any) -> Any:
     params = exactly(model.params_type, unprefixed("params", arrays), "parameters")
     flaw = params.flaw() or model.mismatch(params)
     require(flaw is None, str(flaw))
-    fits = is_count(n_columns) and sum(column_sizes(estimator) or (n_columns,)) == estimator._n_columns_of(params)
+    fits = is_count(n_columns) and sum(column_sizes(estimator) or (n_columns,)) == params.n_columns
     require(fits, "the number of columns does not fit its arrays")
     require_names(names, n_columns)
     if names is not None:
         estimator.feature_names_in_ = np.array(names, dtype=object)
-    estimator.params_, estimator.n_features_in_ = params, n_columns
+    estimator.n_features_in_ = n_columns
     estimator.table_version_ = restored_version(meta)
-    _restore_record(estimator, model, meta, arrays)
+    estimator.__dict__.update(_restored_record(params, model, meta, arrays))
+    if meta["running"] is not None:
+        estimator._online_seed = meta["running"][1]
     return estimator
 
 
-def _restore_record(estimator: Any, model: Any, meta: Any, arrays: Any) -> None:
-    """Put back how the fit went, and the running statistics of an online fit."""
-    known = {"trace", "restarts", *(f"params.{name}" for name in estimator.params_.to_arrays())}
+def _restored_record(params: Params, model: Model[Any, Any], meta: Any, arrays: Any) -> dict[str, object]:
+    """Return how the fit went, and the running statistics of an online fit, as `fit_record` has them."""
+    known = {"trace", "restarts", *(f"params.{name}" for name in params.to_arrays())}
     require(is_count(meta["n_iter"]), "n_iter is not a count")
-    seen = meta["weight_seen"]
-    require(is_weight(seen), "weight_seen is not a weight")
-    estimator.weight_seen_ = float(seen)
+    weight = meta["weight_seen"]
+    require(is_weight(weight), "weight_seen is not a weight")
     require(meta["stop_reason"] in {*map(str, StopReason), "online"}, "its stop reason is unknown")
     require("trace" in arrays and "restarts" in arrays, "it has no trace or no restarts")
     trace, objectives, restarts = arrays["trace"], arrays["restarts"], meta["restarts"]
@@ -203,21 +200,23 @@ def _restore_record(estimator: Any, model: Any, meta: Any, arrays: Any) -> None:
     started = np.array([n_iter == 0 for n_iter, _ in restarts], bool)  # without a pass there is no objective
     objective = np.where(started & (objectives == -np.inf), 0.0, objectives)
     require_moderate([trace, objective], LARGEST_OBJECTIVE)
-    estimator.trace_, estimator.n_iter_, estimator.stop_reason_ = trace, meta["n_iter"], meta["stop_reason"]
-    estimator.converged_ = meta["stop_reason"] == StopReason.CONVERGED
-    estimator.restarts_ = tuple(
-        Restart(float(objective), n_iter, StopReason(reason))
-        for objective, (n_iter, reason) in zip(objectives, restarts, strict=True)
-    )
-    estimator.running_ = None
+    running = None
     if meta["running"] is not None:
         require(isinstance(meta["running"], list) and len(meta["running"]) == 2, "its running statistics are damaged")
-        steps, seed = meta["running"]
-        require(is_count(steps) and is_count(seed), "its running statistics are damaged")
+        require(all(map(is_count, meta["running"])), "its running statistics are damaged")
         stats = exactly(model.stats_type, unprefixed("running", arrays), "running statistics")
         form = online_form(model)
-        flaw = form.stats_flaw(stats, estimator.params_) if isinstance(form, Averages) else "it does not learn online"
+        flaw = form.stats_flaw(stats, params) if isinstance(form, Averages) else "it does not learn online"
         require(flaw is None, str(flaw))
         known |= {f"running.{name}" for name in stats.to_arrays()}
-        estimator.running_, estimator._online_seed = Running(stats, steps, float(seen)), seed
+        running = Running(stats, meta["running"][0], float(weight))
     require(set(arrays) == known, "it holds arrays that do not belong to this model")
+    return fit_record(
+        params,
+        float(weight),
+        meta["stop_reason"],
+        trace=trace,
+        n_iter=meta["n_iter"],
+        restarts=[Restart(float(o), n, StopReason(why)) for o, (n, why) in zip(objectives, restarts, strict=True)],
+        running=running,
+    )

@@ -11,45 +11,22 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from dataclasses import dataclass
 from numbers import Integral
 from pathlib import Path
-from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import DTypeLike
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from hiddenbits.data import Table
 from hiddenbits.engine import MIN_RATIO, MOST_CELLS
+from hiddenbits.families._base.parameters import HiddenParts
+from hiddenbits.families._base.protocol import Estimator
 
 SPARE = 100  # parts up to which the number of different rows does not matter: more than needed are quick, and no harm
 LONGEST = 64  # columns from which on nobody asks for as many parts as there are different rows
 
 
-@dataclass(frozen=True)
-class HiddenParts:
-    """What a hyperparameter counts, and what it needs.
-
-    Attributes
-    ----------
-    word : str
-        What the parts are called, in the plural.
-    need : {"rows", "columns"}
-        What a part needs one of.
-    parameter : str
-        The hyperparameter: a number, or several of layers. Other values, such as words, are not checked.
-    each : int
-        How many parts one row can support.
-    """
-
-    word: str
-    need: Literal["rows", "columns"] = "rows"
-    parameter: str = "n_components"
-    each: int = 1
-
-
-def refuse_unsupported(estimator: Any, table: Table, *, more_rows: bool = False) -> None:
+def refuse_unsupported(estimator: Estimator, table: Table, *, more_rows: bool = False) -> None:
     """Raise a ValueError where the table cannot support a size of the estimator; `more_rows` are still to come."""
     for parts in estimator._hidden_parts:
         given = getattr(estimator, parts.parameter)
@@ -83,9 +60,8 @@ def _limits(parts: HiddenParts, asked: int, table: Table, *, more_rows: bool) ->
     return limits
 
 
-# How many rows a fit begins on, where there are many more; `start_rows` where a family lets users choose it.
+# How many rows a fit begins on, where there are many more.
 
-START_ROWS: list[Any] = [Interval(Integral, 32, None, closed="left"), StrOptions({"auto"}), None]
 FEWEST, ROWS_EACH = 4096, 400  # rows to begin on: so many at least, and so many for each component
 
 
@@ -108,23 +84,12 @@ def few_distinct_rows(few: int | None, n_columns: int) -> int:
     return 0 if few is None else min(MIN_RATIO * few, MOST_CELLS // n_columns)
 
 
-def chosen_rows(estimator: Any, n_components: int, *, unless: str | None = None) -> int | None:
-    """Return the number that `start_rows` of an estimator stands for; `unless` says what keeps it from that."""
-    given = int(estimator.start_rows) if isinstance(estimator.start_rows, Integral) else estimator.start_rows
-    if unless is None and not estimator.online_passes:
-        return rows_to_begin_on(n_components) if given == "auto" else given
-    if given in ("auto", None):
-        return None
-    which = unless or "online_passes"
-    raise ValueError(f"start_rows={given} does not apply to {which}, which starts with all rows. Remove start_rows.")
-
-
 # How many rows a sample may have: as many as fit in memory, decided before any of it is taken.
 
 MEMORY, LIMIT, USED = (Path(p) for p in ("/proc/meminfo", "/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"))
 
 
-def check_n_samples(estimator: Any, n_samples: int, dtype: DTypeLike = np.uint8) -> None:
+def check_n_samples(estimator: Estimator, n_samples: int, dtype: DTypeLike = np.uint8) -> None:
     """Refuse a sample without rows, and one that takes more memory than there is.
 
     Parameters
@@ -138,7 +103,7 @@ def check_n_samples(estimator: Any, n_samples: int, dtype: DTypeLike = np.uint8)
     """
     if n_samples < 1:
         raise ValueError(f"n_samples={n_samples}: draw at least one row.")
-    n_columns, coding = estimator._n_columns_of(estimator.params_), getattr(estimator, "coding_", None)
+    n_columns, coding = estimator.params_.n_columns, estimator._coding
     row_bytes = n_columns * np.dtype(dtype).itemsize
     if coding is not None and not coding.only_bits:  # a float for each bit, and an object for each value
         row_bytes += 8 * (n_columns + len(coding.columns))

@@ -1,23 +1,31 @@
-"""What the estimators share whose rows have a hidden code."""
+"""The bases of the estimators whose rows have a hidden code: of all of them, and where codes are classes or causes."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
+from functools import partial
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from hiddenbits.array_types import AnyArray, Floats
+from hiddenbits.data import Block
+from hiddenbits.data.layout import Layout
 from hiddenbits.engine import one_blas_thread
+from hiddenbits.families._base.columns import column_sizes, table_by_column
 from hiddenbits.families._base.estimator import BitsEstimator
+from hiddenbits.families._base.showing import SummaryTable
 from hiddenbits.model_api import CodeModel, P, S
 
 
 class CodingEstimator(TransformerMixin, BitsEstimator[P, S]):  # type: ignore[misc]
     """Base of the estimators whose rows have a hidden code."""
 
-    _code_word = "dimension"  # what a number of a code belongs to
+    _code_word: ClassVar[str] = "dimension"  # what a number of a code belongs to
 
     @abstractmethod
     def _model(self) -> CodeModel[P, S]:
@@ -58,7 +66,7 @@ class CodingEstimator(TransformerMixin, BitsEstimator[P, S]):  # type: ignore[mi
         return self._map(X, self._model().code)
 
     def inverse_transform(self, X: object) -> Floats:
-        """Return P(bit = 1) given codes.
+        """Return P(bit = 1) given codes; where columns are real numbers, their means.
 
         Parameters
         ----------
@@ -95,3 +103,122 @@ class CodingEstimator(TransformerMixin, BitsEstimator[P, S]):  # type: ignore[mi
     def _n_features_out(self) -> int:
         """Width of a code: the classes, where codes are classes."""
         return self.params_.axis_sizes["K"]
+
+
+class ClassesEstimator(CodingEstimator[P, S]):
+    """Base of the estimators whose rows belong to one of several classes, of which a code has the probabilities."""
+
+    _code_word = "class"
+
+    def predict(self, X: object) -> NDArray[np.int64]:
+        """Return the most probable class of each row given its observed cells: the largest of `predict_proba`.
+
+        Parameters
+        ----------
+        X : table of shape (rows, columns)
+            As for `fit`.
+
+        Returns
+        -------
+        classes : ndarray of shape (rows,) of int
+            Counted from 0, as scikit-learn does: 0 is the class that names call `class_1`.
+        """
+        return self._map(X, partial(_best, self._model().posterior))
+
+    def predict_proba(self, X: object) -> Floats:
+        """Return the probability of each class for each row, given its observed cells.
+
+        In scikit-learn's pipelines `transform` hands on the same numbers, under the names of the classes.
+
+        Parameters
+        ----------
+        X : table of shape (rows, columns)
+            As for `fit`.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (rows, n_components)
+        """
+        return self.posterior(X)
+
+    def predict_log_proba(self, X: object) -> Floats:
+        """Return the logarithm of `predict_proba`; -inf for a class that a row cannot be in.
+
+        Parameters
+        ----------
+        X : table of shape (rows, columns)
+            As for `fit`.
+
+        Returns
+        -------
+        log_probabilities : ndarray of shape (rows, n_components)
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def fit_predict(self, X: object, y: object = None, sample_weight: ArrayLike | None = None) -> NDArray[np.int64]:
+        """Fit the model and return the most probable class of each row.
+
+        Parameters
+        ----------
+        X : table of shape (rows, columns)
+            As for `fit`.
+        y : None
+            Ignored; scikit-learn's convention.
+        sample_weight : str or array of shape (rows,), optional
+            Weight of each row, or the name of the column that has it.
+
+        Returns
+        -------
+        classes : ndarray of shape (rows,) of int
+            As `predict` returns them.
+        """
+        fitted: Self = self.fit(X, sample_weight=sample_weight)
+        return fitted.predict(X)
+
+    def _class_tables(self, weights: Floats, probabilities: Floats) -> dict[str, SummaryTable]:
+        """Return the tables of classes: their shares, and P(bit = 1) or P(level) in each, (classes, bits)."""
+        names, spread, sizes = self._code_names(), np.ptp(probabilities, axis=0), column_sizes(self)
+        title = "Profiles: P(bit = 1) in each class"
+        if sizes is not None:  # levels of a column stay together
+            title = "Profiles: share of each level in each class"
+            layout = Layout(sizes)
+            spread = np.maximum.reduceat(spread, layout.starts)[layout.columns]
+        profiles = dict(zip(names, probabilities, strict=True))
+        return {
+            "classes": SummaryTable("Classes and their shares", {"class": names, "share": weights}, "classes"),
+            "profiles": table_by_column(self, title, profiles, spread),
+        }
+
+
+class CausesEstimator(CodingEstimator[P, S]):
+    """Base of the estimators whose rows have several causes, each on or off."""
+
+    _code_word = "cause"
+
+    def predict(self, X: object) -> NDArray[np.uint8]:
+        """Return which causes are more probably on than off in each row, given its observed bits.
+
+        Each cause is judged by itself: 1 where `transform` is above 1/2. `code` has the most probable combination of
+        all causes, which may differ where causes explain the same bits.
+
+        Parameters
+        ----------
+        X : table of shape (rows, columns)
+            As for `fit`.
+
+        Returns
+        -------
+        on : ndarray of shape (rows, causes) of uint8
+        """
+        return self._map(X, partial(_on, self._model().posterior))
+
+
+def _best(posterior: Callable[..., Floats], params: Any, shared: Any, block: Block) -> NDArray[np.int64]:
+    """Return the most probable class of each row of a block."""
+    return np.asarray(posterior(params, shared, block).argmax(axis=1), np.int64)
+
+
+def _on(posterior: Callable[..., Floats], params: Any, shared: Any, block: Block) -> NDArray[np.uint8]:
+    """Return which causes are more probably on than off in each row of a block."""
+    return np.asarray(posterior(params, shared, block) > 0.5, np.uint8)

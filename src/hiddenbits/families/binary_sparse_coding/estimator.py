@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from hiddenbits.array_types import Floats, Randomness
-from hiddenbits.families._base.parameters import COMMON
+from hiddenbits.families._base.columns import column_names, table_by_column
+from hiddenbits.families._base.parameters import COMMON, HiddenParts
 from hiddenbits.families._base.showing import SummaryTable, strongest_each_way
-from hiddenbits.families._base.sizes import HiddenParts
 from hiddenbits.families._base.transformer import CodingEstimator
 from hiddenbits.families.binary_sparse_coding.annealing import AnnealedCoding
 from hiddenbits.families.binary_sparse_coding.params import CodingParams
@@ -177,14 +175,14 @@ class BinarySparseCoding(CodingEstimator[CodingParams, Any]):
     """
 
     accelerate = False  # candidates change from pass to pass: there is nothing to extrapolate
-    online_passes = 0  # a fit goes by its plan
-    threshold = None  # numbers are taken as they are
+    _takes_reals = True  # numbers are taken as they are
     visible = "reals"  # what a `CombinationMachine` may be told, and `evaluate` asks
 
     _code_word = "cause"
+    _score_is = None  # a free energy, at the temperature of its pass
     _hidden_parts: ClassVar[tuple[HiddenParts, ...]] = (HiddenParts("causes"),)
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
-        **{name: COMMON[name] for name in ("n_init", "max_iter", "tol", "random_state")},
+        **COMMON,
         **{one: [Interval(Integral, 1, None, closed="left")] for one in ("n_components", "n_candidates", "max_active")},
         "activity": [StrOptions({"shared", "each"})],
         "schedule": [Annealing, None],
@@ -273,66 +271,17 @@ class BinarySparseCoding(CodingEstimator[CodingParams, Any]):
             start_active=plan.start_active,
         )
 
-    @property
-    def _takes_reals(self) -> bool:
-        return True
-
     def _finished(self, params: CodingParams) -> CodingParams:
         """Causes in order of falling activity, those with one for all by the length of their fields."""
         return params.ordered()
 
-    def complete(self, X: object) -> Any:
-        """Fill in the missing numbers with their means given the row's observed ones; those stay as they are.
-
-        Parameters
-        ----------
-        X : table of shape (rows, columns)
-            As for `fit`.
-
-        Returns
-        -------
-        completed : ndarray of shape (rows, columns), or a frame where X is one
-        """
-        return super().complete(X)
-
-    def inverse_transform(self, X: object) -> Floats:
-        """Return the rows that codes stand for, without noise: the sum of the fields that are on, or the strongest.
-
-        Parameters
-        ----------
-        X : array of shape (rows, n_components)
-            Codes, as from `transform` or `code`.
-        """
-        return super().inverse_transform(X)
-
-    def sample(self, n_samples: int = 1, *, random_state: Randomness = None) -> Any:
-        """Draw new rows from the fitted model.
-
-        Parameters
-        ----------
-        n_samples : int
-            Number of rows.
-        random_state : int, RandomState or None
-            Seed of the draw; by default that of the estimator.
-
-        Returns
-        -------
-        X : ndarray of shape (n_samples, columns)
-        """
-        check_is_fitted(self, "params_")
-        return self._drawn(partial(self._model().draw, self.params_), n_samples, random_state, np.float64)
-
-    @property
-    def _score_is(self) -> None:  # a free energy, at the temperature of its pass
-        return None
-
     def _tables(self) -> dict[str, SummaryTable]:
-        names, causes, W = self._column_names(), self._code_names(), self.components_
+        names, causes, W = column_names(self), self._code_names(), self.components_
         adds = strongest_each_way(W, names, "adds to", "takes from")
         fields = dict(zip(causes, W, strict=True))
         return {
             "causes": SummaryTable("Causes", {"cause": causes, "on": self.activity_, **adds}, "causes"),
-            "fields": self._by_column("What each cause adds to the columns", fields, np.abs(W).max(axis=0)),
+            "fields": table_by_column(self, "What each cause adds to the columns", fields, np.abs(W).max(axis=0)),
         }
 
     @property
@@ -364,8 +313,3 @@ class BinarySparseCoding(CodingEstimator[CodingParams, Any]):
     @property
     def _n_features_out(self) -> int:
         return self.params_.n_components
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = False
-        return tags

@@ -10,23 +10,20 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from hiddenbits.array_types import Floats, Randomness
-from hiddenbits.data import Table
+from hiddenbits.array_types import AnyArray, Floats, Randomness
+from hiddenbits.data import Table, TableError
 from hiddenbits.engine import one_blas_thread
-from hiddenbits.families._base.parameters import DRAWS, ClosedForm
-from hiddenbits.families._base.rotation import RotationVerbs
+from hiddenbits.families._base.inputs import as_table
+from hiddenbits.families._base.maps import MapEstimator
+from hiddenbits.families._base.parameters import COMMON, DRAWS, HiddenParts
 from hiddenbits.families._base.showing import SummaryTable, spectrum_table
-from hiddenbits.families._base.sizes import HiddenParts
-from hiddenbits.families._base.transformer import CodingEstimator
 from hiddenbits.families.clipped_pca.model import Clipped, ClippedRaw
-from hiddenbits.families.clipped_pca.morph import MorphVerb
 from hiddenbits.families.clipped_pca.params import ClippedParams, ClippedStats
-from hiddenbits.maths.packed_symmetric import unpack
 from hiddenbits.maths.pair_counts import block_rows, refuse_width
 from hiddenbits.model_api import RowModel
 
 
-class ClippedPCA(ClosedForm, CodingEstimator[ClippedParams, ClippedStats], RotationVerbs, MorphVerb):
+class ClippedPCA(MapEstimator[ClippedParams, ClippedStats]):
     """Clipped PCA: each row is a point in a few dimensions, and each bit says on which side of a plane it lies.
 
     y ~ N(0, I); a column has a hidden variable w.y + noise of variance 1, and its bit is 1 where that is above the
@@ -35,6 +32,10 @@ class ClippedPCA(ClosedForm, CodingEstimator[ClippedParams, ClippedStats], Rotat
     (`tetrachoric`), and those into principal components. It is no maximum of the likelihood, but column means are
     exact. Blanks are left out pair by pair, which is right when cells are missing completely at random. Counts add:
     a fit in pieces, by `partial_fit`, is the fit to all rows so far.
+
+    Up to three dimensions `score_samples` and `posterior` integrate on a grid, where one fine enough is small enough.
+    Otherwise likelihoods are estimated by importance sampling from the Gaussian that expectation propagation finds, and
+    means are its means, within a few thousandths of a posterior standard deviation.
 
     Parameters
     ----------
@@ -116,10 +117,11 @@ class ClippedPCA(ClosedForm, CodingEstimator[ClippedParams, ClippedStats], Rotat
     True
     """
 
+    _score_is = None  # of pairs of columns
     _kind: ClassVar[type[Clipped]] = Clipped
     _hidden_parts: ClassVar[tuple[HiddenParts, ...]] = (HiddenParts("dimensions", "columns"),)
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
-        **ClosedForm._constraints_in_common,
+        **COMMON,
         "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"parallel"})],
         "biases": ["boolean"],
         "pseudo_rows": [Interval(Real, 0, None, closed="neither")],
@@ -184,8 +186,6 @@ class ClippedPCA(ClosedForm, CodingEstimator[ClippedParams, ClippedStats], Rotat
         return _PaperPCA(n_components, biases=biases, random_state=random_state)
 
     def _model(self) -> Clipped:
-        # Draws that a verb repeats must not depend on when it is called: a generator is no seed for them.
-        seed = int(self.random_state) if isinstance(self.random_state, (int, np.integer)) else 0
         return self._kind(
             n_components=self.n_components,
             biases=self.biases,
@@ -194,7 +194,7 @@ class ClippedPCA(ClosedForm, CodingEstimator[ClippedParams, ClippedStats], Rotat
             cap=self.max_communality,
             factor_steps=self.factor_steps,
             n_draws=self.n_draws,
-            seed=seed,
+            seed=self._draw_seed,
         )
 
     def _pass_height(self, model: RowModel[ClippedParams, ClippedStats], table: Table) -> int:
@@ -205,14 +205,10 @@ class ClippedPCA(ClosedForm, CodingEstimator[ClippedParams, ClippedStats], Rotat
         with np.errstate(divide="ignore"):  # a column without noise is a step: its slope is infinite
             return self.params_.loadings, 1.0 / np.sqrt(self.params_.noise)
 
-    @property
-    def _score_is(self) -> None:  # of pairs of columns
-        return None
-
     def _tables(self) -> dict[str, SummaryTable]:
         return {
             "spectrum": spectrum_table(self.spectrum_, self.chance_spectrum_),
-            "loadings": self._loadings(self.components_, {"intercept": self.intercepts_}, self._code_names()),
+            "loadings": self._loadings(),
         }
 
     @property
@@ -264,10 +260,6 @@ class ClippedPCA(ClosedForm, CodingEstimator[ClippedParams, ClippedStats], Rotat
         return int(self.params_.n_components)
 
     @property
-    def _n_features_out(self) -> int:
-        return self.n_components_
-
-    @property
     def n_parameters_(self) -> int:
         """Number of free parameters: a rotation of the dimensions changes nothing."""
         q = self.n_components_
@@ -278,52 +270,6 @@ class ClippedPCA(ClosedForm, CodingEstimator[ClippedParams, ClippedStats], Rotat
         """What `score_samples` returns: "exact" or "estimate"."""
         check_is_fitted(self, "params_")
         return "estimate" if self._model().rule(self.params_) is None else "exact"
-
-    def score_samples(self, X: object, *, return_std: bool = False) -> Any:
-        """Return the log-likelihood of each row's observed bits, in nats; `likelihood_` says of which kind.
-
-        Up to three dimensions it is integrated on a grid, to about 1e-8, where one fine enough is small enough.
-        Otherwise it is estimated by importance sampling from the Gaussian that expectation propagation finds.
-
-        Parameters
-        ----------
-        X : table of shape (rows, columns)
-            As for `fit`.
-        return_std : bool, default=False
-            Return the standard error of each estimate too; 0 where the likelihood is exact.
-
-        Returns
-        -------
-        log_likelihood : ndarray of shape (rows,)
-        standard_error : ndarray of shape (rows,)
-            Only with `return_std`.
-        """
-        both = self._map(X, self._model().likelihood_and_error)
-        log_likelihood = np.ascontiguousarray(both[:, 0])
-        return (log_likelihood, np.ascontiguousarray(both[:, 1])) if return_std else log_likelihood
-
-    def posterior(self, X: object, *, return_cov: bool = False) -> Any:
-        """Return the hidden point of each row, given its observed bits: the mean of its posterior.
-
-        Exact on a grid, otherwise by expectation propagation, whose means are within a few thousandths of a posterior
-        standard deviation.
-
-        Parameters
-        ----------
-        X : table of shape (rows, columns)
-            As for `fit`.
-        return_cov : bool, default=False
-            Return the covariances too.
-
-        Returns
-        -------
-        means : ndarray of shape (rows, n_components_)
-        covariances : ndarray of shape (rows, n_components_, n_components_)
-            Only with `return_cov`.
-        """
-        both, q = self._map(X, self._model().posterior_moments), self._n_features_out
-        means = np.ascontiguousarray(both[:, :q])
-        return (means, unpack(both[:, q:], q)) if return_cov else means
 
     def sample(self, n_samples: int = 1, *, full: bool = False, random_state: Randomness = None) -> Any:
         """Draw new rows from the fitted model; every column's mean is that of the fit, but for chance.
@@ -346,6 +292,53 @@ class ClippedPCA(ClosedForm, CodingEstimator[ClippedParams, ClippedStats], Rotat
             return super().sample(n_samples, random_state=random_state)
         root = np.asarray(np.linalg.cholesky(self.corrected_correlation_), np.float64)
         return self._drawn(partial(self._model().draw_with, self.params_, root), n_samples, random_state)
+
+    def morph(self, a: Any, b: Any, steps: int = 9, *, soft: bool = False) -> AnyArray:
+        """Turn one row into another along the straight line between their hidden points.
+
+        Each bit changes at most once on the way. The two ends are what the model makes of the rows, which is not quite
+        the rows themselves: `transform`, then which side of each threshold the point is on.
+
+        Parameters
+        ----------
+        a, b : array of shape (columns,), or table of one row
+            The rows; blanks are left out.
+        steps : int, default=9
+            Number of rows to return, both ends among them.
+        soft : bool, default=False
+            Return P(bit = 1) on the way instead of bits.
+
+        Returns
+        -------
+        rows : ndarray of shape (steps, columns)
+            Of uint8, or of float64 with `soft`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from hiddenbits import ClippedPCA
+        >>> place = np.random.default_rng(0).standard_normal((500, 1))
+        >>> X = (place + 0.3 * np.random.default_rng(1).standard_normal((500, 5)) > [-1, -0.5, 0, 0.5, 1]).astype(int)
+        >>> ClippedPCA(1).fit(X).morph([0, 0, 0, 0, 0], [1, 1, 1, 1, 1], steps=6)
+        array([[0, 0, 0, 0, 0],
+               [1, 0, 0, 0, 0],
+               [1, 1, 0, 0, 0],
+               [1, 1, 1, 0, 0],
+               [1, 1, 1, 1, 0],
+               [1, 1, 1, 1, 1]], dtype=uint8)
+        """
+        if steps < 2:
+            raise ValueError(f"steps={steps}: a way from one row to another has at least 2.")
+        tables = [as_table(self, np.asarray(row)[None] if np.ndim(row) == 1 else row, reset=False) for row in (a, b)]
+        for table, name in zip(tables, "ab", strict=True):
+            if table.shape[0] != 1:
+                raise TableError(f"{name} has {table.shape[0]} rows. Give one row.")
+        ends, along = np.concatenate([self.posterior(table) for table in tables]), np.linspace(0.0, 1.0, steps)[:, None]
+        if soft:
+            return self.inverse_transform(ends[:1] + along * (ends[1:] - ends[:1]))
+        # Not from points on the way: sums of products could round a bit there and back again.
+        first, last = ends @ self.components_ + self.intercepts_
+        return np.asarray(first + along * (last - first) > 0.0, np.uint8)
 
 
 class _PaperPCA(ClippedPCA):

@@ -5,31 +5,42 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from hiddenbits.array_types import Floats, Randomness
+from hiddenbits.data import Table
 from hiddenbits.engine import Outcome, Settings, fit_persistent
-from hiddenbits.families._base.criteria import CriteriaMixin
-from hiddenbits.families._base.inputs import seed_of
-from hiddenbits.families._base.parameters import COMMON, N_INIT
-from hiddenbits.families._base.predictions import PredictsCauses
+from hiddenbits.families._base.columns import column_names, table_by_column
+from hiddenbits.families._base.inputs import seed_of, shuffled
+from hiddenbits.families._base.outputs import drawn_values
+from hiddenbits.families._base.parameters import COMMON, N_INIT, HiddenParts
 from hiddenbits.families._base.showing import SummaryTable, strongest_each_way
-from hiddenbits.families._base.sizes import START_ROWS, HiddenParts, chosen_rows
-from hiddenbits.families.combination_machine.chain_verbs import RealsVerbs
+from hiddenbits.families._base.sizes import check_n_samples, rows_to_begin_on
+from hiddenbits.families._base.story import LIKELIHOOD
+from hiddenbits.families._base.transformer import CausesEstimator
+from hiddenbits.families.combination_machine.chain_verbs import (
+    UntrustedLikelihoodError,
+    estimated,
+    judged_rows,
+    partition_error,
+)
 from hiddenbits.families.combination_machine.growth import fit_machine
 from hiddenbits.families.combination_machine.model import Combination
-from hiddenbits.families.combination_machine.model_chains import EXACT_UNITS, CombinationChains
+from hiddenbits.families.combination_machine.model_chains import EXACT_UNITS, UNKNOWN, ChainsParams, CombinationChains
 from hiddenbits.families.combination_machine.model_real import CombinationReal
 from hiddenbits.families.combination_machine.options import Chains, Growth, Pursuit
 from hiddenbits.families.combination_machine.paper import ascend
-from hiddenbits.families.combination_machine.params import CombinationParams
-from hiddenbits.store.validation import require
+from hiddenbits.families.combination_machine.params import CombinationParams, CombinationStats
+from hiddenbits.maths.annealed_importance import Partition
+from hiddenbits.model_api import RowModel
 
 
-class CombinationMachine(CriteriaMixin, PredictsCauses, RealsVerbs):
+class CombinationMachine(CausesEstimator[CombinationParams, CombinationStats]):
     """Hidden on/off influences that act together: a restricted Boltzmann machine with exact likelihood.
 
     Every row has its own set of active units, and the influences of all active units on a bit add up in its log-odds.
@@ -117,10 +128,12 @@ class CombinationMachine(CriteriaMixin, PredictsCauses, RealsVerbs):
 
     accelerate = True
 
-    _prior_settings: ClassVar[tuple[str, ...]] = ("ridge",)
+    partition_: Partition
+
+    _prior_settings = ("ridge",)
     _hidden_parts: ClassVar[tuple[HiddenParts, ...]] = (HiddenParts("units"),)
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
-        **{name: COMMON[name] for name in ("online_passes", "tol", "threshold", "random_state")},
+        **COMMON,
         "n_init": N_INIT,
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 0, None, closed="left")],
@@ -130,7 +143,7 @@ class CombinationMachine(CriteriaMixin, PredictsCauses, RealsVerbs):
         "start": [StrOptions({"grow", "noise", "pursuit"}), Growth, Pursuit],
         "method": [StrOptions({"auto", "exact", "chains"})],
         "chains": [Chains, None],
-        "start_rows": START_ROWS,
+        "start_rows": [Interval(Integral, 32, None, closed="left"), StrOptions({"auto"}), None],
     }
 
     def __init__(
@@ -215,11 +228,15 @@ class CombinationMachine(CriteriaMixin, PredictsCauses, RealsVerbs):
         return self.n_init == "auto" and self._begins == "grow" and not self._by_chains and self.max_iter > 0
 
     def _rows_to_begin_on(self) -> int | None:
-        if self._by_chains:
-            return chosen_rows(self, 0, unless='method="chains"')
-        if not self.max_iter:
-            return chosen_rows(self, 0, unless="max_iter=0")
-        return chosen_rows(self, self.n_components)
+        chains, online = self._by_chains and 'method="chains"', self.online_passes and "online_passes"
+        if all_rows := chains or (not self.max_iter and "max_iter=0") or online:
+            if self.start_rows not in ("auto", None):
+                raise ValueError(
+                    f"start_rows={self.start_rows} does not apply to {all_rows}, which starts with all rows. Remove "
+                    "start_rows."
+                )
+            return None
+        return rows_to_begin_on(self.n_components) if self.start_rows == "auto" else self.start_rows
 
     def _options(self) -> dict[str, Any]:
         words = {"grow": Growth(), "pursuit": Pursuit()}
@@ -232,6 +249,8 @@ class CombinationMachine(CriteriaMixin, PredictsCauses, RealsVerbs):
         machine = (self.n_components, self.ridge, self.bias, self._begins, *effort)
         again = 1 if self._grows_again else None
         if self.visible == "reals":
+            if self.threshold is not None:
+                raise ValueError('threshold= turns numbers into bits, and visible="reals" takes them as they are.')
             if self.method == "chains":
                 raise ValueError('visible="reals" is for machines that can be enumerated: use method="exact".')
             return CombinationReal(*machine, candidates_again=again)
@@ -244,7 +263,7 @@ class CombinationMachine(CriteriaMixin, PredictsCauses, RealsVerbs):
             chains.batch_rows,
             chains.n_chains,
             chains.n_temperatures,
-            seed=seed_of(self.random_state) if isinstance(self.random_state, (int, np.integer)) else 0,
+            seed=self._draw_seed,
         )
 
     @property
@@ -264,9 +283,16 @@ class CombinationMachine(CriteriaMixin, PredictsCauses, RealsVerbs):
             return self.n_components > EXACT_UNITS and self.visible == "bits"
         return self.method == "chains"
 
-    def _take_meta(self, more: dict[str, object], n_columns: object, names: object) -> None:
-        super()._take_meta(more, n_columns, names)
-        require(self.visible == "bits" or self.threshold is None, "it has a threshold, and columns that are no bits")
+    @property
+    def _takes_reals(self) -> bool:
+        return self.visible == "reals"
+
+    def _height(self, model: RowModel[CombinationParams, CombinationStats], table: Table) -> int:
+        height = super()._height(model, table)
+        return min(height, model.batch_rows) if isinstance(model, CombinationChains) else height
+
+    def _arranged(self, model: RowModel[CombinationParams, CombinationStats], table: Table) -> Table:
+        return shuffled(table, seed_of(self.random_state)) if isinstance(model, CombinationChains) else table
 
     def _finished(self, params: CombinationParams) -> CombinationParams:
         """Units in order of falling influence: their order means nothing."""
@@ -274,18 +300,126 @@ class CombinationMachine(CriteriaMixin, PredictsCauses, RealsVerbs):
 
     @property
     def _score_is(self) -> str | None:
-        return None if self._by_chains else super()._score_is
+        return None if self._by_chains else LIKELIHOOD
 
     def _tables(self) -> dict[str, SummaryTable]:
-        names, causes, W = self._column_names(), self._code_names(), self.weights_
+        names, causes, W = column_names(self), self._code_names(), self.weights_
         does = strongest_each_way(W, names, "switches on", "switches off")
         weights = {**dict(zip(causes, W, strict=True)), "bias": self.bias_}
         return {
             "causes": SummaryTable("Causes", {"cause": causes, "threshold": self.thresholds_, **does}, "causes"),
-            "weights": self._by_column(
-                "Weights: half of what each cause adds to the log-odds", weights, np.abs(W).max(axis=0, initial=0.0)
+            "weights": table_by_column(
+                self,
+                "Weights: half of what each cause adds to the log-odds",
+                weights,
+                np.abs(W).max(axis=0, initial=0.0),
             ),
         }
+
+    @property
+    def likelihood_(self) -> str:
+        """What `score_samples` returns: "exact", or "estimate" where ln Z had to be estimated."""
+        check_is_fitted(self, "params_")
+        return "exact" if partition_error(self.params_) == 0.0 else "estimate"
+
+    @property
+    def log_partition_(self) -> float:
+        """Return ln Z: exact, or an estimate with the standard error `log_partition_error_`."""
+        check_is_fitted(self, "params_")
+        self._need_partition()
+        return float(self.params_.log_partition)
+
+    @property
+    def log_partition_error_(self) -> float:
+        """Standard error of ln Z, the same for the log-likelihoods of all rows: 0 where it is exact."""
+        check_is_fitted(self, "params_")
+        self._need_partition()
+        return partition_error(self.params_)
+
+    def _likelihood(self) -> Any:
+        rows = super()._likelihood()
+        self._need_partition()
+        return rows
+
+    def estimate_partition(self, *, n_chains: int = 100, n_temperatures: int = 10_000) -> Partition:
+        """Estimate ln Z of a machine that was fitted by chains, again, and keep it where it can be trusted.
+
+        Up to 20 units ln Z is enumerated after the fit, and stays.
+
+        Parameters
+        ----------
+        n_chains : int, default=100
+            Rows that climb from each base.
+        n_temperatures : int, default=10000
+            Steps of their climb; more where the verdict asks for it.
+
+        Returns
+        -------
+        partition : Partition
+            The figure with its standard error, what each base found, and the verdict in a sentence.
+        """
+        check_is_fitted(self, "params_")
+        if not isinstance(self.params_, ChainsParams):
+            raise ValueError("This machine was fitted by enumeration: its ln Z is exact.")
+        seed = seed_of(self.random_state)
+        self.params_, self.partition_ = estimated(self.params_, seed, n_chains, n_temperatures)
+        return self.partition_
+
+    def _need_partition(self) -> None:
+        """See to it that ln Z is known, or refuse."""
+        if partition_error(self.params_) < UNKNOWN:
+            return
+        found = self.estimate_partition()
+        if not found.trustworthy:
+            raise UntrustedLikelihoodError(
+                f"The likelihood cannot be estimated reliably. {found.why} Try `estimate_partition` with more "
+                "temperatures or chains, fewer units, or a larger ridge."
+            )
+
+    def sample(self, n_samples: int = 1, *, random_state: Randomness = None) -> Any:
+        """Draw new rows from the fitted model: exactly, or by tempered Markov chains where units are too many.
+
+        Parameters
+        ----------
+        n_samples : int
+            Number of rows.
+        random_state : int, RandomState or None
+            Seed of the draw; by default that of the estimator.
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, columns) of uint8, or of float64 with ``visible="reals"``
+        """
+        check_is_fitted(self, "params_")
+        model = self._model()
+        if not isinstance(model, CombinationChains) or not isinstance(self.params_, ChainsParams):
+            return super().sample(n_samples, random_state=random_state)
+        check_n_samples(self, n_samples)
+        seed = seed_of(self.random_state if random_state is None else random_state)
+        return drawn_values(self, judged_rows(model, self.params_, n_samples, seed))
+
+    def partial_fit(self, X: object, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from some rows by online EM; can be called again and again with further rows.
+
+        Parameters
+        ----------
+        X : array, sparse array or matrix, frame or Table of shape (rows, columns)
+            As for `fit`.
+        y : None
+            Ignored.
+        sample_weight : str or array of shape (rows,), optional
+            Weight of each row, or the name of the column that has it.
+
+        Returns
+        -------
+        self
+        """
+        if self._by_chains:
+            raise ValueError(
+                'partial_fit needs a machine that can be enumerated (method="exact"). With chains, fit the whole '
+                "table at once: it may be larger than memory."
+            )
+        return super().partial_fit(X, y, sample_weight)
 
     @property
     def weights_(self) -> Floats:

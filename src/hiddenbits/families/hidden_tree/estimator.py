@@ -12,11 +12,10 @@ from sklearn.utils._param_validation import Interval
 
 from hiddenbits.array_types import Floats, Randomness, Rows
 from hiddenbits.data import Table
-from hiddenbits.families._base.criteria import CriteriaMixin
-from hiddenbits.families._base.parameters import COMMON
-from hiddenbits.families._base.partial_fit import FIRST_RESTARTS
+from hiddenbits.families._base.columns import column_names, table_by_column
+from hiddenbits.families._base.estimator import FIRST_RESTARTS
+from hiddenbits.families._base.parameters import COMMON, HiddenParts
 from hiddenbits.families._base.showing import SummaryTable
-from hiddenbits.families._base.sizes import HiddenParts
 from hiddenbits.families._base.transformer import CodingEstimator
 from hiddenbits.families.hidden_tree.model import StateTree
 from hiddenbits.families.hidden_tree.params import HiddenTreeParams, HiddenTreeStats
@@ -26,7 +25,7 @@ from hiddenbits.model_api import RowModel
 MOST_COLUMNS = 8_000  # the counts of pairs that its tree is made from take 512 MB, three times as much with blanks
 
 
-class HiddenTree(CriteriaMixin, CodingEstimator[HiddenTreeParams, HiddenTreeStats]):
+class HiddenTree(CodingEstimator[HiddenTreeParams, HiddenTreeStats]):
     """A tree of hidden variables: each column has one of its own, with a few states, on which its bit depends.
 
     Columns that are close in the tree share much, distant ones little, so that a row need not belong to one class as a
@@ -92,7 +91,7 @@ class HiddenTree(CriteriaMixin, CodingEstimator[HiddenTreeParams, HiddenTreeStat
     (np.float64(0.0), np.float64(0.0), 0.0)
     """
 
-    _prior_settings: ClassVar[tuple[str, ...]] = ("prior_strength", "move_strength")
+    _prior_settings = ("prior_strength", "move_strength")
     _hidden_parts: ClassVar[tuple[HiddenParts, ...]] = (HiddenParts("states"),)
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **COMMON,
@@ -141,14 +140,14 @@ class HiddenTree(CriteriaMixin, CodingEstimator[HiddenTreeParams, HiddenTreeStat
 
     def _code_names(self) -> list[str]:
         K = self.probabilities_.shape[1]
-        return [f"{name}_state_{k + 1}" for name in self._column_names() for k in range(K)]
+        return [f"{name}_state_{k + 1}" for name in column_names(self) for k in range(K)]
 
     def _tables(self) -> dict[str, SummaryTable]:
-        names = np.array([*self._column_names(), "-"], dtype=object)
+        names = np.array([*column_names(self), "-"], dtype=object)
         states = {f"P(1) in state_{k + 1}": column for k, column in enumerate(self.probabilities_.T)}
         columns = {"depends on": names[self.parents_], **states}
         spread = np.ptp(self.probabilities_, axis=1)
-        return {"tree": self._by_column("The tree of hidden states, one for each column", columns, spread)}
+        return {"tree": table_by_column(self, "The tree of hidden states, one for each column", columns, spread)}
 
     @property
     def parents_(self) -> Rows:

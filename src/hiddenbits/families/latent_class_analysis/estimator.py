@@ -15,16 +15,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from hiddenbits.array_types import Floats, Randomness
 from hiddenbits.data import Block
-from hiddenbits.engine import Key, Position, Settings, StopReason, current, one_blas_thread
+from hiddenbits.engine import Key, Settings, StopReason, current, one_blas_thread
 from hiddenbits.engine.block_statistics import block_statistics
-from hiddenbits.families._base.criteria import CriteriaMixin
-from hiddenbits.families._base.information import InformationVerbs
+from hiddenbits.families._base.columns import column_sizes, level_names
 from hiddenbits.families._base.inputs import as_table
-from hiddenbits.families._base.parameters import COLUMN_TYPES, COMMON, N_INIT, ColumnTypes, column_sizes, level_names
-from hiddenbits.families._base.predictions import PredictsClasses
+from hiddenbits.families._base.parameters import COLUMN_TYPES, COMMON, N_INIT, ColumnTypes, HiddenParts
+from hiddenbits.families._base.record import fit_record
 from hiddenbits.families._base.showing import SummaryTable
-from hiddenbits.families._base.sizes import HiddenParts
-from hiddenbits.families._base.transformer import CodingEstimator
+from hiddenbits.families._base.transformer import ClassesEstimator
 from hiddenbits.families.nodes.classes import Classes
 from hiddenbits.families.nodes.columns.levels import from_logs
 from hiddenbits.families.nodes.params import NodeCounts, NodeParams
@@ -35,7 +33,7 @@ TINY = 200_000  # arithmetic of a pass up to which further starts cost next to n
 AGREE = 0.01, 10.0  # nats of the table, and steps of `tol`: restarts as close as that have found the same maximum
 
 
-class LatentClassAnalysis(CriteriaMixin, PredictsClasses, CodingEstimator[NodeParams, NodeCounts], InformationVerbs):
+class LatentClassAnalysis(ClassesEstimator[NodeParams, NodeCounts]):
     """Latent class analysis: each row belongs to one hidden class, in which its columns are independent.
 
     Columns are binary, nominal or ordinal, of which each class has its own shares of levels (in another field's words,
@@ -109,7 +107,7 @@ class LatentClassAnalysis(CriteriaMixin, PredictsClasses, CodingEstimator[NodePa
     0.99
     """
 
-    _takes_levels = True
+    _prior_settings = ("prior_strength",)
     _usual_restarts = 2
     _hidden_parts: ClassVar[tuple[HiddenParts, ...]] = (HiddenParts("classes"),)
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
@@ -155,7 +153,7 @@ class LatentClassAnalysis(CriteriaMixin, PredictsClasses, CodingEstimator[NodePa
         return Classes(self.n_components, self.prior_strength, self.prior_mean, column_sizes(self))
 
     def _tables(self) -> dict[str, SummaryTable]:
-        return self._classes(self.weights_, self.probabilities_, self._code_names())
+        return self._class_tables(self.weights_, self.probabilities_)
 
     def _row_scores(self) -> ClassScores:
         return ClassScores(self._model(), self.params_)
@@ -187,7 +185,6 @@ class LatentClassAnalysis(CriteriaMixin, PredictsClasses, CodingEstimator[NodePa
         >>> model.expected_counts([[1, 0], [1, 1]])["ones"].ravel()
         array([2., 1.])
         """
-        check_is_fitted(self, "params_")
         table = as_table(self, X, reset=False, sample_weight=sample_weight)
         model, params = self._model(), self.params_
         with one_blas_thread():
@@ -224,10 +221,7 @@ class LatentClassAnalysis(CriteriaMixin, PredictsClasses, CodingEstimator[NodePa
         if flaw := model.stats_flaw(stats, self.params_):
             raise ValueError(f"{flaw}: counts must be what expected_counts returns, added up array by array.")
         params, trace = model.update(self.params_, stats), [*self.trace_, model.objective(self.params_, stats)]
-        position = Position(params=params, safe=params, trace=tuple(trace))
-        attributes = self._attributes_at(float(stats.weight), position)
-        for name, value in (attributes | {"stop_reason_": str(StopReason.MAX_ITER)}).items():
-            setattr(self, name, value)
+        self.__dict__.update(fit_record(params, float(stats.weight), StopReason.MAX_ITER, trace=trace))
         return self
 
     @property

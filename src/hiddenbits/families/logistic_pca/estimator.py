@@ -11,18 +11,25 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from hiddenbits.array_types import Floats, Randomness
-from hiddenbits.families._base.criteria import CriteriaMixin
-from hiddenbits.families._base.information import InformationVerbs
-from hiddenbits.families._base.parameters import COMMON, DRAWS, MOST_NODES
-from hiddenbits.families._base.rotation import RotationVerbs
-from hiddenbits.families._base.showing import LIKELIHOOD, SummaryTable
-from hiddenbits.families._base.sizes import HiddenParts
-from hiddenbits.families.logistic_pca.by_ones.verbs import CostVerbs, LogisticOfOnes, plain_params
+from hiddenbits.data import Table
+from hiddenbits.families._base.columns import table_by_column
+from hiddenbits.families._base.maps import MapEstimator
+from hiddenbits.families._base.parameters import COMMON, DRAWS, MOST_NODES, HiddenParts
+from hiddenbits.families._base.showing import SummaryTable
+from hiddenbits.families._base.story import LIKELIHOOD
+from hiddenbits.families.logistic_pca.by_ones.verbs import (
+    CELLS,
+    ONES,
+    TALLEST,
+    LogisticOfOnes,
+    model_of_ones,
+    plain_params,
+)
 from hiddenbits.families.logistic_pca.grid_em import LogisticGrid
 from hiddenbits.families.logistic_pca.information import LogisticScores
-from hiddenbits.families.logistic_pca.model import Logistic
+from hiddenbits.families.logistic_pca.model import ROW_CELLS, Logistic
 from hiddenbits.families.logistic_pca.params import canonical
-from hiddenbits.maths.packed_symmetric import unpack
+from hiddenbits.store.validation import require
 
 # The methods of logistic PCA with their options: `Variational` and `Quadrature`.
 
@@ -97,7 +104,7 @@ class Quadrature(BaseEstimator):  # type: ignore[misc]
 LOGISTIC_TO_NORMAL = 1.702  # sigma(1.702 z) is within .01 of the normal distribution function of z
 
 
-class LogisticPCA(CriteriaMixin, CostVerbs, InformationVerbs, RotationVerbs):
+class LogisticPCA(MapEstimator[Any, Any]):  # parameters of a fit by the cells, or by the ones
     """Logistic PCA: each row is a point in a few dimensions, and each bit a logistic function of it.
 
     x ~ N(0, I), P(bit i = 1 | x) = sigma(w_i.x + b_i) (Tipping 1998; item response theory calls it the
@@ -106,6 +113,14 @@ class LogisticPCA(CriteriaMixin, CostVerbs, InformationVerbs, RotationVerbs):
 
     The slopes that textbooks and ltm or mirt print for a short test come from ``method="quadrature", ridge=0,
     tol=1e-9``. The defaults are made for maps of many columns: they leave slopes of LSAT 2% off and one of WIRS 11%.
+
+    `score_samples` and `posterior` integrate on a grid, up to three dimensions, where one fine enough is small enough:
+    `likelihood_` is then "exact", to about 1e-8, and means are to about 1e-7. Otherwise likelihoods are estimated
+    by importance sampling from each row's Gaussian posterior, or where bits are nearly certain from a wider one, and
+    means are those of the best Gaussian posterior, which is close to exact (after a fit without polish of the paper's,
+    13 to 30% too narrow). After a fit by the ones (`cost_`) in two dimensions, rows without blanks cost their ones
+    alone, and are integrated to about 0.0001 (with numba, where the grid would be large). Grids end at 8 standard
+    deviations of x, the one of method="quadrature" at 6: rows that lie out there come out too unlikely.
 
     Parameters
     ----------
@@ -175,7 +190,9 @@ class LogisticPCA(CriteriaMixin, CostVerbs, InformationVerbs, RotationVerbs):
     (100, 1)
     """
 
-    _prior_settings: ClassVar[tuple[str, ...]] = ("ridge",)
+    cost_ = CELLS
+
+    _prior_settings = ("ridge",)
     _hidden_parts: ClassVar[tuple[HiddenParts, ...]] = (HiddenParts("dimensions", "columns"),)
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **COMMON,
@@ -220,11 +237,9 @@ class LogisticPCA(CriteriaMixin, CostVerbs, InformationVerbs, RotationVerbs):
         return {"method": words.get(str(self.method), self.method)}
 
     def _model(self) -> Logistic | LogisticGrid:
-        # Draws that a verb repeats must not depend on when it is called: a generator is no seed for them.
-        seed = int(self.random_state) if isinstance(self.random_state, (int, np.integer)) else 0
         method = self._options()["method"]
         if isinstance(method, Variational):
-            kind = LogisticOfOnes if self._by_ones else Logistic
+            kind = LogisticOfOnes if self.cost_ == ONES else Logistic
             return kind(
                 n_components=self.n_components,
                 ridge=self.ridge,
@@ -232,7 +247,7 @@ class LogisticPCA(CriteriaMixin, CostVerbs, InformationVerbs, RotationVerbs):
                 start_from=self.start,
                 dtype=method.dtype,
                 n_draws=self.n_draws,
-                seed=seed,
+                seed=self._draw_seed,
             )
         if method.nodes == "grid" and self.n_components > 3:
             raise ValueError(
@@ -251,7 +266,7 @@ class LogisticPCA(CriteriaMixin, CostVerbs, InformationVerbs, RotationVerbs):
             n_nodes=method.n_nodes,
             start_from=self.start,
             n_draws=self.n_draws,
-            seed=seed,
+            seed=self._draw_seed,
         )
 
     def _row_scores(self) -> LogisticScores:
@@ -268,6 +283,30 @@ class LogisticPCA(CriteriaMixin, CostVerbs, InformationVerbs, RotationVerbs):
         slopes: Floats = self.params_.loadings
         scale = np.sqrt(LOGISTIC_TO_NORMAL**2 + (slopes**2).sum(axis=1))
         return slopes / scale[:, None], scale
+
+    def _fit_model(self, model: Any, table: Table) -> Any:
+        method = self._options()["method"]
+        by_ones = model_of_ones(model, method.cost, table) if isinstance(model, Logistic) else None
+        self.cost_ = CELLS if by_ones is None else ONES
+        return model if by_ones is None else by_ones
+
+    def _height(self, model: Any, table: Table) -> int:
+        height = super()._height(model, table)
+        return max(height, min(TALLEST, ROW_CELLS // table.shape[1]))  # rows near each other are worked on together
+
+    def _pass_height(self, model: Any, table: Table) -> int:
+        return super()._height(model, table)
+
+    def _story(self) -> dict[str, str]:
+        how, by_ones = super()._story(), " (passes over the ones, rows grouped by their place on the map)"
+        return {**how, "passes": how["passes"] + by_ones} if self.cost_ == ONES else how
+
+    def _more_meta(self) -> dict[str, object]:
+        return {"cost": ONES} if self.cost_ == ONES else {}
+
+    def _take_meta(self, more: dict[str, Any]) -> None:
+        require(more in ({}, {"cost": ONES}), "the cost of its passes is unknown")
+        self.cost_ = more.get("cost", CELLS)
 
     def _finished(self, params: Any) -> Any:
         return canonical(plain_params(params))
@@ -289,11 +328,11 @@ class LogisticPCA(CriteriaMixin, CostVerbs, InformationVerbs, RotationVerbs):
     def _tables(self) -> dict[str, SummaryTable]:
         a, b = self.components_, self.intercepts_
         if len(a) > 1:
-            return {"loadings": self._loadings(a, {"intercept": b}, self._code_names())}
+            return {"loadings": self._loadings()}
         with np.errstate(divide="ignore", invalid="ignore"):  # a column that does not depend on the scale
             items = {"discrimination": a[0], "difficulty": -b / a[0], "intercept": b}
         title = "Items: P(1) = 1/2 where the scale is at the difficulty; a larger discrimination makes a steeper step"
-        return {"items": self._by_column(title, items, np.abs(a[0]))}
+        return {"items": table_by_column(self, title, items, np.abs(a[0]))}
 
     @property
     def components_(self) -> Floats:
@@ -306,10 +345,6 @@ class LogisticPCA(CriteriaMixin, CostVerbs, InformationVerbs, RotationVerbs):
         """The intercept of each column."""
         intercepts: Floats = self.params_.intercepts
         return intercepts
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.params_.n_components)
 
     @property
     def n_parameters_(self) -> int:
@@ -326,32 +361,6 @@ class LogisticPCA(CriteriaMixin, CostVerbs, InformationVerbs, RotationVerbs):
         exact = model.rule(self.params_) is not None and not tabulates
         return "exact" if exact else "estimate"
 
-    def score_samples(self, X: object, *, return_std: bool = False) -> Any:
-        """Return the log-likelihood of each row's observed bits, in nats; `likelihood_` says of which kind.
-
-        Up to three dimensions it is integrated on a grid, to about 1e-8, where one fine enough is small enough.
-        Otherwise it is estimated by importance sampling from each row's Gaussian posterior, or where bits are nearly
-        certain from a wider one. After a fit by the ones (`cost_`) in two dimensions, rows without blanks cost only
-        their ones, and are integrated to about 0.0001 (with numba, where the grid would be large); Grids end at 8
-        standard deviations of x, the one of method="quadrature" at 6: rows that lie out there come out too unlikely.
-
-        Parameters
-        ----------
-        X : table of shape (rows, columns)
-            As for `fit`.
-        return_std : bool, default=False
-            Return the standard error of each estimate too; 0 where the likelihood is exact.
-
-        Returns
-        -------
-        log_likelihood : ndarray of shape (rows,)
-        standard_error : ndarray of shape (rows,)
-            Only with `return_std`.
-        """
-        both = self._map(X, self._model().likelihood_and_error)
-        log_likelihood = np.ascontiguousarray(both[:, 0])
-        return (log_likelihood, np.ascontiguousarray(both[:, 1])) if return_std else log_likelihood
-
     def bound_samples(self, X: object) -> Floats:
         """Return the variational lower bound of each row's log-likelihood (Jaakkola and Jordan's), in nats.
 
@@ -365,26 +374,3 @@ class LogisticPCA(CriteriaMixin, CostVerbs, InformationVerbs, RotationVerbs):
         bound : ndarray of shape (rows,)
         """
         return self._map(X, self._model().bound_rows)
-
-    def posterior(self, X: object, *, return_cov: bool = False) -> Any:
-        """Return where on the map each row is, given its observed bits: the mean of the posterior.
-
-        Integrated on a grid where `likelihood_` is "exact", to about 1e-7; elsewhere of the best Gaussian posterior,
-        which is close to exact. After a fit without polish it is the paper's Gaussian, 13 to 30% too narrow.
-
-        Parameters
-        ----------
-        X : table of shape (rows, columns)
-            As for `fit`.
-        return_cov : bool, default=False
-            Return the covariances too.
-
-        Returns
-        -------
-        means : ndarray of shape (rows, n_components)
-        covariances : ndarray of shape (rows, n_components, n_components)
-            Only with `return_cov`.
-        """
-        both, q = self._map(X, self._model().posterior_moments), self._n_features_out
-        means = np.ascontiguousarray(both[:, :q])
-        return (means, unpack(both[:, q:], q)) if return_cov else means

@@ -10,18 +10,26 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from hiddenbits.array_types import Floats, Randomness
+from hiddenbits.data import Table
 from hiddenbits.engine import Outcome, Settings, fit_persistent
-from hiddenbits.families._base.inputs import seed_of
-from hiddenbits.families._base.parameters import COMMON
-from hiddenbits.families._base.sizes import HiddenParts
+from hiddenbits.families._base.columns import column_names, table_by_column
+from hiddenbits.families._base.inputs import as_table
+from hiddenbits.families._base.parameters import COMMON, HiddenParts
+from hiddenbits.families._base.showing import SummaryTable
+from hiddenbits.families._base.showing import strongest as listed
+from hiddenbits.families._base.story import LIKELIHOOD
+from hiddenbits.families._base.transformer import CausesEstimator
 from hiddenbits.families.noisy_or.model import NoisyOr
 from hiddenbits.families.noisy_or.model_gibbs import NoisyOrBlocks, NoisyOrGibbs
 from hiddenbits.families.noisy_or.params import NoisyOrParams, n_free_parameters
+from hiddenbits.families.noisy_or.posterior_draws import Marginals
 from hiddenbits.families.noisy_or.rows import MOST_EXACT
-from hiddenbits.families.noisy_or.verbs import NoisyOrVerbs
-from hiddenbits.store.validation import require
+from hiddenbits.families.noisy_or.verbs import VERB_ROWS, Reasons, Scores, all_reasons, described, reach, sentences
+from hiddenbits.model_api import RowModel
+from hiddenbits.quoting import name_of
 
 # `GibbsChains`: how a noisy-OR network learns by Gibbs sampling.
 
@@ -64,7 +72,7 @@ class GibbsChains(BaseEstimator):  # type: ignore[misc]
 EXACT_CAUSES = 6  # up to here every state is enumerated by default; beyond, spare causes find better places
 
 
-class NoisyOrNetwork(NoisyOrVerbs):
+class NoisyOrNetwork(CausesEstimator[NoisyOrParams, Any]):
     """A layered noisy-OR network: rows are explained by the causes that are on, and causes by causes above them.
 
     A bit is on if any of the causes that are on switched it on, each with a probability of its own and independently of
@@ -271,20 +279,147 @@ class NoisyOrNetwork(NoisyOrVerbs):
                     f'Give at most {MOST_EXACT}, or use method="gibbs".'
                 )
             return NoisyOr(sizes, *priors)
-        seed = seed_of(self.random_state) if isinstance(self.random_state, (int, np.integer)) else 0
         given = self._options()["chains"]
         chains = {name: getattr(given, name) for name in ("n_passes", "n_sweeps", "first_sweeps")}
-        return self._sampled(sizes, *priors, spare=float(given.spare), **chains, seed=seed)
+        return self._sampled(sizes, *priors, spare=float(given.spare), **chains, seed=self._draw_seed)
 
     def _finished(self, params: NoisyOrParams) -> NoisyOrParams:
         """Causes in order of falling activity: their order means nothing."""
         return params.ordered() if self._model().mismatch(params) is None else params
 
-    def _take_meta(self, more: dict[str, object], n_columns: object, names: object) -> None:
-        require(not more, "its description is not complete")
-        for name in ("n_components", "prior"):  # a file knows lists alone
-            if isinstance(value := getattr(self, name), list):
-                setattr(self, name, tuple(value))
+    @property
+    def likelihood_(self) -> str:
+        """What `score_samples` returns: "exact", or "estimate" where a layer has more than 12 causes."""
+        check_is_fitted(self, "params_")
+        return "exact" if max(self.params_.n_causes) <= MOST_EXACT else "estimate"
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.params_.names)
+
+    def _code_names(self) -> list[str]:
+        sizes = self.params_.n_causes
+        layers = ["" if len(sizes) == 1 else f"layer_{number + 1}_" for number in range(len(sizes))]
+        return [f"{layer}cause_{i + 1}" for layer, n in zip(layers, sizes, strict=True) for i in range(n)]
+
+    @property
+    def _score_is(self) -> str | None:
+        return LIKELIHOOD if self._how == "exact" else None
+
+    def _tables(self) -> dict[str, SummaryTable]:
+        causes, names, params = self._code_names(), column_names(self), self.params_
+        lists = [listed(row, names) for layer in reach(params) for row in layer]
+        columns = {"cause": causes, "on": np.concatenate(params.activity), "switches on": lists}
+        lowest = dict(zip(causes, params.layers[0], strict=False))  # the leak comes last
+        strengths = {**lowest, "no cause": params.layers[0][-1]}
+        spread = params.layers[0][:-1].max(axis=0, initial=0.0)
+        title = "Strengths: P(a cause alone switches the bit on)"
+        return {
+            "causes": SummaryTable("Causes, how often they are on, and what they switch on", columns, "causes"),
+            "strengths": table_by_column(self, title, strengths, spread),
+        }
+
+    def marginals(self, X: object) -> Marginals:
+        """Return P(unit on | observed bits) of all units, with Monte-Carlo standard errors.
+
+        Parameters
+        ----------
+        X : table of shape (rows, columns)
+            As for `fit`.
+
+        Returns
+        -------
+        marginals : Marginals
+            `probabilities` and `errors`, both of shape (rows, units), the lowest layer first. Errors are 0 where the
+            states could be enumerated.
+        """
+        both = self._map(X, self._model().posterior_and_error)
+        half = both.shape[1] // 2
+        return Marginals(both[:, :half], both[:, half:])
+
+    def score_with_error(self, X: object) -> Scores:
+        """Return the log-likelihood of each row's observed bits with its standard error.
+
+        Parameters
+        ----------
+        X : table of shape (rows, columns)
+            As for `fit`.
+
+        Returns
+        -------
+        scores : Scores
+            `log_likelihood` and `errors`. An annealed estimate is made from two sides, and refused where they disagree.
+        """
+        both = self._map(X, self._model().log_likelihood_and_error)
+        return Scores(both[:, 0], both[:, 1])
+
+    def why(self, X: object) -> Reasons:
+        """Return the share of each cause in every bit that is on.
+
+        Of the causes that are on in a row, each takes part in bit j in proportion to its weight -ln(1 - strength);
+        the shares are averaged over what causes may be on given the row.
+
+        Parameters
+        ----------
+        X : table of shape (rows, columns)
+            As for `fit`; a few rows, since every one gets a number for each cause.
+
+        Returns
+        -------
+        reasons : Reasons
+        """
+        table, model = as_table(self, X, reset=False), self._model()
+        return all_reasons(model, self.params_, table.grid(self._height(model, table)))
+
+    def describe(self, *, n_bits: int = 5) -> list[str]:
+        """Return a line for each cause, those of the lowest layer first: how often it is on, and its strongest bits.
+
+        In each layer those come first that bring the most ones into the table: P(on) times the sum of strengths. Of
+        causes above the lowest layer the numbers are P(bit on) when this cause alone is on, leaks apart.
+
+        Parameters
+        ----------
+        n_bits : int, default=5
+            Bits of a line.
+
+        Returns
+        -------
+        lines : list of str
+        """
+        check_is_fitted(self, "params_")
+        return described(self.params_, self._bit_names(), n_bits)
+
+    def explain(self, X: object, *, n_bits: int = 3, what: str = "row") -> list[str]:
+        """Return a sentence for each row: which causes are most probably on, and which of its bits each explains.
+
+        A bit is said to be explained by the strongest of the causes that are on; `why` has all shares.
+
+        Parameters
+        ----------
+        X : table of shape (rows, columns)
+            As for `fit`; a few rows.
+        n_bits : int, default=3
+            How many of its strongest bits stand for the name of a cause.
+        what : str, default="row"
+            What a row is, such as "basket" or "patient".
+
+        Returns
+        -------
+        sentences : list of str
+        """
+        table = as_table(self, X, reset=False)
+        return sentences(self.params_, self.code(table), table, self._bit_names(), n_bits, what)
+
+    def _bit_names(self) -> list[str]:
+        return [name_of(n) for n in getattr(self, "feature_names_in_", np.arange(self.n_features_in_))]
+
+    def _height(self, model: RowModel[NoisyOrParams, Any], table: Table) -> int:
+        height = super()._height(model, table)
+        return height if self._how == "exact" else min(height, VERB_ROWS)
+
+    def _pass_height(self, model: RowModel[NoisyOrParams, Any], table: Table) -> int:
+        height = super()._height(model, table)
+        return min(height, model.batch_rows) if isinstance(model, NoisyOrBlocks) else height
 
     @property
     def strengths_(self) -> Floats:

@@ -15,10 +15,10 @@ from sklearn.utils._param_validation import Interval
 from hiddenbits.array_types import Floats, Randomness
 from hiddenbits.data import Block, Table
 from hiddenbits.engine import Outcome, Settings, fit_em, fit_persistent
+from hiddenbits.families._base.columns import table_by_column
 from hiddenbits.families._base.inputs import seed_of, shuffled
-from hiddenbits.families._base.parameters import COMMON, MOST_NODES
+from hiddenbits.families._base.parameters import COMMON, MOST_NODES, HiddenParts
 from hiddenbits.families._base.showing import SummaryTable
-from hiddenbits.families._base.sizes import HiddenParts
 from hiddenbits.families._base.transformer import CodingEstimator
 from hiddenbits.families.nodes.params import NodeCounts
 from hiddenbits.families.topographic_map.model import GRID_DIMENSIONS, Topographic
@@ -110,15 +110,13 @@ class TopographicMap(CodingEstimator[TopographicParams, NodeCounts]):
     (100, 1)
     """
 
-    online_passes = 0
-    accelerate = True
     tol: Any  # None stands for a default
     _hidden_parts: ClassVar[tuple[HiddenParts, ...]] = (
         HiddenParts("dimensions", "columns"),
         HiddenParts("points", parameter="n_points", each=POINTS_OF_A_ROW),
     )
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
-        **{name: COMMON[name] for name in ("n_init", "max_iter", "threshold", "random_state")},
+        **COMMON,
         "tol": [*COMMON["tol"], None],
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "n_points": [Interval(Integral, 2, MOST_NODES, closed="both"), None],
@@ -241,7 +239,7 @@ class TopographicMap(CodingEstimator[TopographicParams, NodeCounts]):
         p = self.probabilities_
         spread = {"smallest": p.min(axis=0), "mean": p.mean(axis=0), "largest": p.max(axis=0)}
         weight = p.std(axis=0)
-        return {"columns": self._by_column("P(1) over the map, of each column", spread, weight)}
+        return {"columns": table_by_column(self, "P(1) over the map, of each column", spread, weight)}
 
     @property
     def points_(self) -> Floats:

@@ -13,12 +13,10 @@ from sklearn.utils._param_validation import Interval
 from hiddenbits.array_types import Floats, Randomness
 from hiddenbits.data import Table
 from hiddenbits.engine import Settings
-from hiddenbits.families._base.criteria import CriteriaMixin
-from hiddenbits.families._base.parameters import COMMON, N_INIT
-from hiddenbits.families._base.predictions import PredictsClasses
+from hiddenbits.families._base.columns import column_names
+from hiddenbits.families._base.parameters import COMMON, N_INIT, HiddenParts
 from hiddenbits.families._base.showing import SummaryTable
-from hiddenbits.families._base.sizes import HiddenParts
-from hiddenbits.families._base.transformer import CodingEstimator
+from hiddenbits.families._base.transformer import ClassesEstimator
 from hiddenbits.families.tree_mixture.model import Trees
 from hiddenbits.families.tree_mixture.params import TreeParams, TreeStats
 from hiddenbits.maths.pair_counts import refuse_width
@@ -27,7 +25,7 @@ from hiddenbits.model_api import RowModel
 MOST_COLUMNS = 8_000  # the pairs of columns of one class take 256 MB, and a look for a tree twice as much again
 
 
-class TreeMixture(CriteriaMixin, PredictsClasses, CodingEstimator[TreeParams, TreeStats]):
+class TreeMixture(ClassesEstimator[TreeParams, TreeStats]):
     """A mixture of trees: each row belongs to one hidden class, in which each bit depends on one other bit.
 
     A class is a tree over the columns: a bit is drawn given the bit of its parent (Chow and Liu 1968; Meila and Jordan
@@ -108,7 +106,7 @@ class TreeMixture(CriteriaMixin, PredictsClasses, CodingEstimator[TreeParams, Tr
     array([[1.  , 0.99, 1.  , 0.46, 0.  ]])
     """
 
-    _prior_settings: ClassVar[tuple[str, ...]] = ("smoothing", "sharing", "penalty")
+    _prior_settings = ("smoothing", "sharing", "penalty")
     _usual_restarts = 4
     _hidden_parts: ClassVar[tuple[HiddenParts, ...]] = (HiddenParts("classes"),)
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
@@ -161,7 +159,7 @@ class TreeMixture(CriteriaMixin, PredictsClasses, CodingEstimator[TreeParams, Tr
         return self._height(model, table)
 
     def _tables(self) -> dict[str, SummaryTable]:
-        classes, names = self._code_names(), np.array(self._column_names(), dtype=object)
+        classes, names = self._code_names(), np.array(column_names(self), dtype=object)
         k, child = np.nonzero(self.parents_ >= 0)
         if_zero, if_one = self.conditionals_[k, child].T
         links = {
@@ -172,7 +170,7 @@ class TreeMixture(CriteriaMixin, PredictsClasses, CodingEstimator[TreeParams, Tr
             "P(1) if it is 1": if_one,
         }
         found = SummaryTable("Links of the trees", links, "links", np.abs(if_one - if_zero))
-        return self._classes(self.weights_, self.probabilities_, classes) | {"links": found}
+        return self._class_tables(self.weights_, self.probabilities_) | {"links": found}
 
     @property
     def weights_(self) -> Floats:

@@ -1,20 +1,18 @@
-"""`rotate`: loadings of a fitted map in the metric of factor analysis, turned towards a simple structure."""
+"""Loadings of a map in the metric of factor analysis, turned towards a simple structure."""
 
 from __future__ import annotations
 
-import warnings
-from abc import abstractmethod
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
 from hiddenbits.array_types import Floats
 from hiddenbits.data.hashing import keyed_rng
+
+Method = Literal["varimax", "promax", "oblimin"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +83,7 @@ class RotatedLoadings:
         return self._arranged(order, signs)
 
     def _arranged(self, order: Any, signs: Floats) -> RotatedLoadings:
+        """Return the same rotation with factors in this order, and with these signs."""
         return RotatedLoadings(
             self.method,
             self.kaiser,
@@ -96,58 +95,42 @@ class RotatedLoadings:
         )
 
 
-class RotationVerbs:
-    """Adds `rotate` to an estimator whose columns have loadings on hidden dimensions N(0, I)."""
+def rotated_loadings(
+    loadings: Floats, scale: Floats, method: Method, kaiser: bool | None, power: float
+) -> tuple[RotatedLoadings, bool]:
+    """Return rotated loadings, and whether the rotation converged.
 
-    def rotate(self, method: Method = "varimax", *, kaiser: bool | None = None, power: float = 4.0) -> RotatedLoadings:
-        """Return the loadings in the standardised metric of factor analysis, rotated to a simple structure.
-
-        A slope a becomes the loading (a/D) / sqrt(1 + |a|^2/D^2), with D = 1.702 for logistic slopes (as mirt has it)
-        and 1 for those of a probit model (`ClippedPCA`, whose `components_` are standardised already). Varimax and
-        oblimin (quartimin) are the best of several starts, where GPArotation has one; promax is that of R's
-        ``stats::promax``.
-
-        Parameters
-        ----------
-        method : {"varimax", "promax", "oblimin"}, default="varimax"
-            Factors without correlations, or (promax, oblimin) with them.
-        kaiser : bool, optional
-            Kaiser's normalisation: find the rotation with rows of loadings scaled to length 1. By default as in the
-            programs named: not for varimax and oblimin, but for promax.
-        power : float, default=4.0
-            Of promax.
-
-        Returns
-        -------
-        rotated : RotatedLoadings
-        """
-        check_is_fitted(self, "params_")
-        if method not in ("varimax", "promax", "oblimin"):
-            raise ValueError(f'method={method!r}: give "varimax", "promax" or "oblimin".')
-        if not power > 1.0:
-            raise ValueError(f"power={power}: give a number above 1, such as 4.")
-        loadings, scale = self._standardised()
-        normalise = method == "promax" if kaiser is None else kaiser
-        found = rotate(loadings, method, kaiser=normalise, power=power)
-        if not found.converged:
-            warnings.warn(
-                f"{method} did not converge: several rotations are equally simple.", ConvergenceWarning, stacklevel=2
-            )
-        rotated = RotatedLoadings(
-            method,
-            normalise,
-            found.loadings,
-            found.turn.T @ found.turn,
-            found.loadings * scale[:, None],
-            (loadings**2).sum(axis=1),
-            found.turn,
-        )
-        order = np.argsort(-(found.loadings**2).sum(axis=0), kind="stable")
-        return rotated._arranged(order, np.where(found.loadings[:, order].sum(axis=0) < 0.0, -1.0, 1.0))
-
-    @abstractmethod
-    def _standardised(self) -> tuple[Floats, Floats]:
-        """Return standardised loadings, (columns, dimensions), and what makes slopes of them, (columns,)."""
+    Parameters
+    ----------
+    loadings : array of shape (columns, dimensions)
+        Standardised loadings.
+    scale : array of shape (columns,)
+        What makes slopes of them.
+    method : {"varimax", "promax", "oblimin"}
+        Factors without correlations, or (promax, oblimin) with them.
+    kaiser : bool or None
+        Kaiser's normalisation; None: for promax.
+    power : float
+        Of promax.
+    """
+    if method not in ("varimax", "promax", "oblimin"):
+        raise ValueError(f'method={method!r}: give "varimax", "promax" or "oblimin".')
+    if not power > 1.0:
+        raise ValueError(f"power={power}: give a number above 1, such as 4.")
+    normalise = method == "promax" if kaiser is None else kaiser
+    best = rotate(loadings, method, kaiser=normalise, power=power)
+    rotated = RotatedLoadings(
+        method,
+        normalise,
+        best.loadings,
+        best.turn.T @ best.turn,
+        best.loadings * scale[:, None],
+        (loadings**2).sum(axis=1),
+        best.turn,
+    )
+    order = np.argsort(-(best.loadings**2).sum(axis=0), kind="stable")
+    signs = np.where(best.loadings[:, order].sum(axis=0) < 0.0, -1.0, 1.0)
+    return rotated._arranged(order, signs), best.converged
 
 
 # Rotations of loadings towards a simple structure: varimax, oblimin and promax.
@@ -157,7 +140,6 @@ class RotationVerbs:
 # Bernaards & Jennrich 2005). From loadings A a rotation T makes A (T')^-1, and the factors have the correlations T'T.
 # Promax is varimax, then a regression on its powers.
 
-Method = Literal["varimax", "promax", "oblimin"]
 MAX_STEPS, CLOSE = 2000, 1e-9  # it is over when the projected gradient is this short, or no angle is larger
 STARTS = 8  # the criterion may have several minima: the first start is no rotation, the others are random
 

@@ -1,0 +1,40 @@
+"""The columns of a fit: how many bits each has, and what they are called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from hiddenbits.array_types import AnyArray, Floats
+from hiddenbits.families._base.protocol import Estimator
+from hiddenbits.families._base.showing import SummaryTable
+
+
+def column_sizes(estimator: Estimator) -> tuple[int, ...] | None:
+    """Return the bits of each column of the fit; None where every column is binary, and before a fit."""
+    coding = estimator._coding
+    return None if coding is None or not coding.has_levels else coding.sizes
+
+
+def column_names(estimator: Estimator) -> list[str]:
+    """Return the names of the columns of the fit."""
+    names = getattr(estimator, "feature_names_in_", None)
+    return [f"x{j}" for j in range(estimator.n_features_in_)] if names is None else [str(name) for name in names]
+
+
+def level_names(estimator: Estimator) -> list[str]:
+    """Return the names of the bits of the fit: of binary columns, and "column=level"."""
+    coding = estimator._coding
+    if coding is None or not coding.has_levels:
+        return column_names(estimator)
+    return [label if coding.named else f"x{label}" for label in coding.labels]
+
+
+def table_by_column(
+    estimator: Estimator, title: str, values: Mapping[str, AnyArray], weight: Floats | None = None
+) -> SummaryTable:
+    """Return a table with a line for each column of the fit, or for each of its levels."""
+    coding = estimator._coding
+    if coding is None or not coding.has_levels:
+        return SummaryTable(title, {"column": column_names(estimator), **values}, "columns", weight)
+    columns, levels = zip(*coding.levels, strict=True)
+    return SummaryTable(title, {"column": list(columns), "level": list(levels), **values}, "levels", weight)

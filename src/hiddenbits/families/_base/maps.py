@@ -1,0 +1,132 @@
+"""The base of the maps: rows are points N(0, I) in a few dimensions, on which every column has loadings."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from typing import Any, Protocol
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from hiddenbits.array_types import Floats
+from hiddenbits.data import Block
+from hiddenbits.families._base.columns import table_by_column
+from hiddenbits.families._base.showing import SummaryTable
+from hiddenbits.families._base.transformer import CodingEstimator
+from hiddenbits.maths.packed_symmetric import unpack
+from hiddenbits.maths.rotation import Method, RotatedLoadings, rotated_loadings
+from hiddenbits.model_api import CodeModel, P, S
+
+
+class MapModel(CodeModel[P, S], Protocol[P, S]):
+    """A model whose rows are points on a map."""
+
+    def likelihood_and_error(self, params: P, shared: Any, block: Block) -> Floats:
+        """Return ln P(observed bits) of each row and its standard error, (n, 2)."""
+
+    def posterior_moments(self, params: P, shared: Any, block: Block) -> Floats:
+        """Return the mean of each row's posterior and its covariance, packed, (n, q + q (q + 1) / 2)."""
+
+
+class MapEstimator(CodingEstimator[P, S]):
+    """Base of the estimators whose rows are points on a map."""
+
+    @property
+    @abstractmethod
+    def components_(self) -> Floats:
+        """Loadings, (n_components, columns)."""
+
+    @property
+    @abstractmethod
+    def intercepts_(self) -> Floats:
+        """The intercept of each column."""
+
+    @abstractmethod
+    def _model(self) -> MapModel[P, S]:
+        """Return the model with these hyperparameters."""
+
+    @abstractmethod
+    def _standardised(self) -> tuple[Floats, Floats]:
+        """Return standardised loadings, (columns, dimensions), and what makes slopes of them, (columns,)."""
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
+
+    def score_samples(self, X: object, *, return_std: bool = False) -> Any:
+        """Return the log-likelihood of each row's observed bits, in nats; `likelihood_` says of which kind.
+
+        Parameters
+        ----------
+        X : table of shape (rows, columns)
+            As for `fit`.
+        return_std : bool, default=False
+            Return the standard error of each estimate too; 0 where the likelihood is exact.
+
+        Returns
+        -------
+        log_likelihood : ndarray of shape (rows,)
+        standard_error : ndarray of shape (rows,)
+            Only with `return_std`.
+        """
+        both = self._map(X, self._model().likelihood_and_error)
+        log_likelihood = np.ascontiguousarray(both[:, 0])
+        return (log_likelihood, np.ascontiguousarray(both[:, 1])) if return_std else log_likelihood
+
+    def posterior(self, X: object, *, return_cov: bool = False) -> Any:
+        """Return where on the map each row is, given its observed bits: the mean of its posterior.
+
+        Parameters
+        ----------
+        X : table of shape (rows, columns)
+            As for `fit`.
+        return_cov : bool, default=False
+            Return the covariances too.
+
+        Returns
+        -------
+        means : ndarray of shape (rows, n_components)
+        covariances : ndarray of shape (rows, n_components, n_components)
+            Only with `return_cov`.
+        """
+        both, q = self._map(X, self._model().posterior_moments), self._n_features_out
+        means = np.ascontiguousarray(both[:, :q])
+        return (means, unpack(both[:, q:], q)) if return_cov else means
+
+    def rotate(self, method: Method = "varimax", *, kaiser: bool | None = None, power: float = 4.0) -> RotatedLoadings:
+        """Return the loadings in the standardised metric of factor analysis, rotated to a simple structure.
+
+        A slope a becomes the loading (a/D) / sqrt(1 + |a|^2/D^2), with D = 1.702 for logistic slopes (as mirt has it)
+        and 1 for those of a probit model (`ClippedPCA`, whose `components_` are standardised already). Varimax and
+        oblimin (quartimin) are the best of several starts, where GPArotation has one; promax is that of R's
+        ``stats::promax``.
+
+        Parameters
+        ----------
+        method : {"varimax", "promax", "oblimin"}, default="varimax"
+            Factors without correlations, or (promax, oblimin) with them.
+        kaiser : bool, optional
+            Kaiser's normalisation: find the rotation with rows of loadings scaled to length 1. By default as in the
+            programs named: not for varimax and oblimin, but for promax.
+        power : float, default=4.0
+            Of promax.
+
+        Returns
+        -------
+        rotated : RotatedLoadings
+        """
+        check_is_fitted(self, "params_")
+        rotated, converged = rotated_loadings(*self._standardised(), method, kaiser, power)
+        if not converged:
+            warnings.warn(
+                f"{method} did not converge: several rotations are equally simple.", ConvergenceWarning, stacklevel=2
+            )
+        return rotated
+
+    def _loadings(self) -> SummaryTable:
+        """Return the table of the loadings and intercepts."""
+        w = self.components_
+        values = {**dict(zip(self._code_names(), w, strict=True)), "intercept": self.intercepts_}
+        return table_by_column(self, "Loadings", values, np.sqrt((w**2).sum(axis=0)))

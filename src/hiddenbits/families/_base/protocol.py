@@ -1,0 +1,71 @@
+"""What the functions of this folder ask of an estimator, which need not know its class: `BitsEstimator` has it all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar, Protocol
+
+from hiddenbits.array_types import AnyArray, Floats, Randomness
+from hiddenbits.data import Grid, Table
+from hiddenbits.data.coding.coded_columns import Coding
+from hiddenbits.engine import Outcome, Restart, Running, Settings
+from hiddenbits.families._base.parameters import ColumnTypes, HiddenParts
+
+
+class Estimator(Protocol):
+    """An estimator, fitted or not; params and models are those of its family."""
+
+    threshold: float | None
+    column_types: ColumnTypes | None
+    random_state: Randomness
+
+    params_: Any
+    trace_: Floats
+    n_iter_: int
+    stop_reason_: str
+    restarts_: tuple[Restart, ...]
+    weight_seen_: float
+    running_: Running | None
+    n_features_in_: int
+    feature_names_in_: AnyArray
+    coding_: Coding | None
+    table_version_: int | None
+    _online_seed: int
+    _independent: float | None
+    _hidden_parts: ClassVar[tuple[HiddenParts, ...]]
+    _prior_settings: ClassVar[tuple[str, ...] | None]
+
+    @property
+    def _coding(self) -> Coding | None: ...
+
+    @property
+    def _takes_reals(self) -> bool: ...
+
+    @property
+    def _score_is(self) -> str | None: ...
+
+    @property
+    def _loop(self) -> Callable[..., Outcome]: ...
+
+    @property
+    def n_parameters_(self) -> int: ...
+
+    @property
+    def likelihood_(self) -> str: ...
+
+    def score_samples(self, X: object) -> Floats: ...
+    def complete(self, X: object) -> Any: ...
+    def get_feature_names_out(self) -> AnyArray: ...  # only where rows have codes
+
+    def _init_callback_context(self, *, max_subtasks: int) -> Any: ...
+    def _validate_params(self) -> None: ...
+    def _cautions(self) -> list[str]: ...
+    def _more_meta(self) -> dict[str, object]: ...
+    def _model(self) -> Any: ...
+    def _settings(self) -> Settings: ...
+    def _first_restarts(self) -> int: ...
+    def _arranged(self, model: Any, table: Table) -> Table: ...
+    def _pass_height(self, model: Any, table: Table) -> int: ...
+    def _pass_grid(self, model: Any, table: Table, settings: Settings) -> Grid: ...
+    def _finished(self, params: Any) -> Any: ...
+    def _keep(self, outcome: Outcome, weight: float) -> None: ...
