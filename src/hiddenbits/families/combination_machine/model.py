@@ -21,7 +21,7 @@ likelihood, which the engine's quasi-Newton loop follows: fewer passes, the defa
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
@@ -29,7 +29,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from hiddenbits.array_types import Floats
+from hiddenbits.array_types import Floats, Rows
 from hiddenbits.data import Block
 from hiddenbits.data.kernels import kernels_pay
 from hiddenbits.data.operands import Operand, product_with_totals
@@ -259,54 +259,38 @@ class Combination(OneStage, AsOnSubsample, Declared[CombinationParams]):
     def log_likelihood(self, params: CombinationParams, shared: Blanks, block: Block) -> Floats:
         """Return ln P(observed bits) of each row."""
         a, vx, _, _ = self._messages(params, block)
-        log_p, blank = vx + softplus(a).sum(axis=1), rows_with_blanks(block)
-        if blank.size:
-            log_p[blank] = vx[blank] + shared.log_sums(a[blank], block, blank)
-        return np.asarray(log_p - float(params.log_partition))
+        return vx + _with_blanks(softplus(a).sum(axis=1), shared.log_sums, a, block) - float(params.log_partition)
 
     def posterior(self, params: CombinationParams, shared: Blanks, block: Block) -> Floats:
         """Return P(h_i = 1 | observed bits) of each row."""
         a = self._messages(params, block)[0]
-        h, blank = expit(a), rows_with_blanks(block)
-        if blank.size:
-            h[blank] = shared.posterior(a[blank], block, blank)
-        return np.asarray(h)
+        return _with_blanks(expit(a), shared.posterior, a, block)
 
     def code(self, params: CombinationParams, shared: Blanks, block: Block) -> Floats:
         """Return the most probable state of the units given the observed bits."""
         a = self._messages(params, block)[0]
-        code, blank = (a > 0.0).astype(np.float64), rows_with_blanks(block)
-        if blank.size:
-            code[blank] = shared.most_probable(a[blank], block, blank)
-        return code
+        return _with_blanks((a > 0.0).astype(np.float64), shared.most_probable, a, block)
 
     def reconstruct(self, params: CombinationParams, codes: Floats) -> Floats:
         """Return P(bit = 1) given the state of the units: sigma(2 om)."""
         return np.asarray(expit(2.0 * (codes @ params.weights.T + params.bias)))
 
     def fill(self, params: CombinationParams, shared: Blanks, block: Block) -> Floats:
-        """Return P(bit = 1 | observed bits) for the missing cells; rows without any are 0.5 here."""
-        a, blank = self._messages(params, block)[0], rows_with_blanks(block)
-        out = np.full((block.n_rows, block.n_columns), 0.5)
-        if blank.size:
-            out[blank] = shared.fill(a[blank], block, blank)
-        return out
+        """Return P(bit = 1 | observed bits), of reals the mean, for rows with missing cells; others are 0.5 here."""
+        rows = np.full((block.n_rows, block.n_columns), 0.5)
+        return _with_blanks(rows, shared.fill, self._messages(params, block)[0], block)
 
     def leave_one_out(self, params: CombinationParams, shared: Blanks, block: Block) -> Floats:
         """Return P(x_j = 1 | the other observed bits) for every cell; Z cancels.
 
         logit = 2 v_j + Sum_i [ softplus(a_i - w_ij x_j + w_ij) - softplus(a_i - w_ij x_j - w_ij) ] on complete rows.
         """
-        a, blank = self._messages(params, block)[0], rows_with_blanks(block)
-        x, out = 2.0 * block.x.to_dense() - 1.0, np.empty((block.n_rows, block.n_columns))
-        logits = np.broadcast_to(2.0 * params.bias, out.shape).copy()
+        a, x = self._messages(params, block)[0], 2.0 * block.x.to_dense() - 1.0
+        logits = np.broadcast_to(2.0 * params.bias, x.shape).copy()
         for w, one in zip(params.weights.T, a.T, strict=True):
             without = one[:, None] - w * x
             logits += softplus(without + w) - softplus(without - w)
-        out[:] = expit(logits)
-        if blank.size:
-            out[blank] = shared.leave_one_out(a[blank], block, blank)
-        return out
+        return _with_blanks(expit(logits), shared.leave_one_out, a, block)
 
     def draw(self, params: CombinationParams, n: int, rng: np.random.Generator) -> tuple[Any, Floats]:
         """Draw n rows and their states, exactly: a state from its probability, then the cells."""
@@ -340,3 +324,13 @@ class Combination(OneStage, AsOnSubsample, Declared[CombinationParams]):
         return self.stats_type(
             np.zeros(()), np.asarray(weight), weight * phase.hidden, weight * phase.joint, weight * phase.visible
         )
+
+
+def _with_blanks(
+    of_rows: Floats, of_blanks: Callable[[Floats, Block, Rows], Floats], a: Floats, block: Block
+) -> Floats:
+    """Return what was computed for each row, with that of rows with blanks in its place."""
+    blank = rows_with_blanks(block)
+    if blank.size:
+        of_rows[blank] = of_blanks(a[blank], block, blank)
+    return of_rows

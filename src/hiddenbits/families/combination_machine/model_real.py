@@ -14,7 +14,7 @@ ln 2cosh om: missing coordinates integrate out,
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -96,10 +96,9 @@ class CombinationReal(Combination):
 #
 #     ln weight(h) = b.h + h'J h / 2,   h in {0, 1}^m
 #
-# No state ever touches the columns of a table: they are in J. The units are split in two halves. For each state k of
-# the high units the low ones l add l.(J_lk k) to scores that are made once; the pairs of low units need only the sum of
-# the weights over all k. The states of the high units are the rows of a table, so that the engine adds over them as it
-# adds over data. Bits of a state: h_i = (k >> i) & 1, as in `state_sums`.
+# No state ever touches the columns of a table: they are in J. The units are split in two halves, and the states of the
+# high units are the rows of a table, so that the engine adds over them as over data. A block of them and all low states
+# make a matrix of weights. Bits of a state: h_i = (k >> i) & 1, as in `state_sums`.
 
 LOW_UNITS = 12  # 4,096 states are worked on together
 
@@ -130,59 +129,34 @@ class Quadratic:
         """J: (m, m)."""
         return np.asarray(self.weights.T @ self.weights)
 
-    @property
-    def n_low(self) -> int:
-        """Number of low units."""
-        return min(len(self.linear), LOW_UNITS)
-
     @cached_property
-    def states(self) -> Floats:
+    def low(self) -> Floats:
         """States of the low units: (L, m_low)."""
-        return states_of(self.n_low)
-
-    @cached_property
-    def low_scores(self) -> Floats:
-        """Log weight of the low states, all high units off."""
-        low = slice(self.n_low)
-        return np.asarray(
-            self.states @ self.linear[low]
-            + 0.5 * np.einsum("ki,ij,kj->k", self.states, self.pairs[low, low], self.states, optimize=True)
-        )
+        return states_of(min(len(self.linear), LOW_UNITS))
 
     def table(self) -> Table:
         """Return the states of the high units as a table of bits, a row each: what the engine walks."""
-        return table_of_states(len(self.linear) - self.n_low)
+        return table_of_states(len(self.linear) - self.low.shape[1])
 
-    def scores(self, high: Floats) -> Floats:
-        """Return ln weight of the states with these high units: (L,)."""
-        low = self.n_low
-        own = self.linear[low:] @ high + 0.5 * high @ self.pairs[low:, low:] @ high
-        return np.asarray(self.low_scores + self.states @ (self.pairs[:low, low:] @ high) + own)
+    def _scores(self, high: Floats) -> Floats:
+        """Return ln weight of the states with these high units: (high states, L)."""
+        n = self.low.shape[1]
+        b, J, own = self.linear, self.pairs, partial(np.einsum, "ki,ij,kj->k", optimize=True)
+        of_low = self.low @ b[:n] + 0.5 * own(self.low, J[:n, :n], self.low)
+        of_high = high @ b[n:] + 0.5 * own(high, J[n:, n:], high)
+        return np.asarray(high @ J[n:, :n] @ self.low.T + of_low + of_high[:, None])
 
     def add_block(self, block: Block) -> Phase:
         """Return the sums over a block of high states and all low ones: of h h' where a `Phase` of bits has x h'."""
-        m, low = len(self.linear), self.n_low
-        scale, total = -np.inf, 0.0
-        hidden, pairs, weights = np.zeros(m), np.zeros((m, m)), np.zeros(len(self.states))
-        for high in block.x.to_dense().astype(np.float64)[:, : m - low]:
-            scores = self.scores(high)
-            largest = float(scores.max())
-            if largest > scale:
-                shrink = np.exp(scale - largest)
-                scale, total = largest, total * shrink
-                for sums in (hidden, pairs, weights):
-                    sums *= shrink
-            here = np.exp(scores - scale)
-            sum_here, low_here = float(here.sum()), here @ self.states
-            total += sum_here
-            weights += here
-            hidden[:low] += low_here
-            hidden[low:] += sum_here * high
-            pairs[:low, low:] += np.outer(low_here, high)
-            pairs[low:, low:] += sum_here * np.outer(high, high)
-        pairs[:low, :low] = self.states.T @ (weights[:, None] * self.states)
-        pairs[low:, :low] = pairs[:low, low:].T
-        return Phase(scale, total, hidden, pairs, np.zeros(0))
+        low, n = self.low, self.low.shape[1]
+        high = block.x.to_dense().astype(np.float64)[:, : len(self.linear) - n]
+        p = self._scores(high)
+        scale = float(p.max())
+        np.exp(p - scale, out=p)
+        by_high, by_low, cross = p.sum(axis=1), p.sum(axis=0), low.T @ (p.T @ high)
+        pairs = np.block([[low.T @ (by_low[:, None] * low), cross], [cross.T, high.T @ (by_high[:, None] * high)]])
+        hidden = np.concatenate([by_low @ low, by_high @ high])
+        return Phase(scale, float(by_high.sum()), hidden, pairs, np.zeros(0))
 
     def expected(self, total: Phase) -> Phase:
         """Return the true expectations of x and h, from the sums over all blocks."""
@@ -192,4 +166,4 @@ class Quadratic:
 
     def log_weights(self) -> Floats:
         """Return ln weight of all 2^m states."""
-        return np.concatenate([self.scores(high) for high in states_of(len(self.linear) - self.n_low)])
+        return self._scores(states_of(len(self.linear) - self.low.shape[1])).ravel()

@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from hiddenbits.array_types import Floats, Rows
+from hiddenbits.array_types import AnyArray, Floats, Rows
 from hiddenbits.data import Arrays, Block
 from hiddenbits.data.hashing import uniform_by_row_and_unit
 from hiddenbits.data.operands import product_with_totals
@@ -141,11 +141,17 @@ def pursue(
 
 def _first_tries(found: Units, rows: Floats, seen: NDArray[np.bool_]) -> Units:
     """Return tries that are on in half of the rows, each towards a row from which the units so far are removed."""
-    r = np.where(seen, rows - found.centre, 0.0)
-    for w, p in zip(found.weights.T, found.levels, strict=True):
-        on = p + r @ w - 0.5 * seen @ w**2 > 0.0
-        r -= np.where(seen & on[:, None], w, 0.0)
+    _, r = _removed(found, np.where(seen, rows - found.centre, 0.0), seen, np.zeros((len(rows), len(found.levels))))
     return Units(TOWARDS * r.T, np.zeros(len(rows)), found.centre)
+
+
+def _removed(found: Units, r: Floats, seen: AnyArray, draws: Floats) -> tuple[Floats, Floats]:
+    """Return the removed bits of rows, on where the score of a unit is above the draw, and the altered rows."""
+    h = np.zeros(draws.shape)
+    for i, (w, p) in enumerate(zip(found.weights.T, found.levels, strict=True)):
+        h[:, i] = draws[:, i] < p + r @ w - 0.5 * seen @ w**2
+        r = r - seen * (h[:, i : i + 1] * w)
+    return h, r
 
 
 def _stepped(tries: Units, sums: Sums, ridge: float) -> tuple[Units, Floats]:
@@ -223,11 +229,8 @@ def _add_block(look: _Look, block: Block) -> Sums:
 def _with_blanks(look: _Look, block: Block, rows: Rows, draws: Floats) -> tuple[Floats, Floats]:
     """Return the removed bits of rows with blanks, and their scores under the tries: by altered copies of the rows."""
     seen = _observed(block, rows)
-    r = seen * (look.twice * block.x.take(rows).to_dense() - look.once - look.found.centre)
-    h = np.zeros(draws.shape)
-    for i, (w, p) in enumerate(zip(look.found.weights.T, look.found.levels, strict=True)):
-        h[:, i] = draws[:, i] < p + r @ w - 0.5 * seen @ w**2
-        r -= seen * (h[:, i : i + 1] * w)
+    x = look.twice * block.x.take(rows).to_dense() - look.once
+    h, r = _removed(look.found, seen * (x - look.found.centre), seen, draws)
     w = look.tries.weights
     return h, look.tries.levels + r @ w - 0.5 * seen @ w**2
 

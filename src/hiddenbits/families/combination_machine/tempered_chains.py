@@ -125,18 +125,36 @@ def advance(machine: Tempered, state: Chains, n_sweeps: int, rng: np.random.Gene
     run : callable
         `map`, or that of a pool of threads: it runs the groups and does not change the result.
     """
-    return _advance(machine, state, n_sweeps, rng, run, None)[0]
+    return advance_traced(machine, state, n_sweeps, rng, None, run)[0]
 
 
 def advance_traced(
-    machine: Tempered, state: ChainState, n_sweeps: int, rng: np.random.Generator, summary: Summary, run: Run = map
-) -> tuple[ChainState, Floats]:
+    machine: Tempered, state: Chains, n_sweeps: int, rng: np.random.Generator, summary: Summary | None, run: Run = map
+) -> tuple[Chains, Floats]:
     """Return the chains later, and what `summary(x, a)` made of the rows at beta = 1 after each sweep.
 
     `summary` returns (rows, k) numbers; the trace has shape (sweeps, chains, k).
     """
-    state, traces = _advance(machine, state, n_sweeps, rng, run, summary)
-    return state, np.concatenate(traces, axis=1)
+    T, n_chains, _ = state.visible.shape
+    groups = groups_of(n_chains, max(1, GROUP_ROWS // T))
+
+    def work(task: tuple[slice, np.random.Generator]) -> tuple[ChainState, Floats]:
+        g, own = task
+        part = replace(state, visible=state.visible[:, g], from_base=state.from_base[:, g])
+        return _advance_group(machine, part, n_sweeps, own, summary)
+
+    parts = list(run(work, zip(groups, generators(rng, len(groups)), strict=True)))
+    ends = [end for end, _ in parts]
+    whole = replace(
+        state,
+        visible=np.concatenate([end.visible for end in ends], axis=1),
+        from_base=np.concatenate([end.from_base for end in ends], axis=1),
+        sweeps=np.asarray(state.sweeps + n_sweeps),
+        tried=state.tried + np.sum([end.tried - state.tried for end in ends], axis=0),
+        accepted=state.accepted + np.sum([end.accepted - state.accepted for end in ends], axis=0),
+        renewals=np.asarray(state.renewals + sum(int(end.renewals - state.renewals) for end in ends)),
+    )
+    return whole, np.concatenate([trace for _, trace in parts], axis=1)
 
 
 def expectations(machine: Tempered, state: ChainState, run: Run = map) -> Phase:
@@ -160,34 +178,9 @@ def expectations(machine: Tempered, state: ChainState, run: Run = map) -> Phase:
     return total.normalised()
 
 
-def _advance(
-    machine: Tempered, state: Chains, n_sweeps: int, rng: np.random.Generator, run: Run, summary: Summary | None
-) -> tuple[Chains, list[Floats]]:
-    T, n_chains, _ = state.visible.shape
-    groups = groups_of(n_chains, max(1, GROUP_ROWS // T))
-
-    def work(task: tuple[slice, np.random.Generator]) -> tuple[ChainState, list[Floats]]:
-        g, own = task
-        part = replace(state, visible=state.visible[:, g], from_base=state.from_base[:, g])
-        return _advance_group(machine, part, n_sweeps, own, summary)
-
-    parts = list(run(work, zip(groups, generators(rng, len(groups)), strict=True)))
-    ends = [end for end, _ in parts]
-    whole = replace(
-        state,
-        visible=np.concatenate([end.visible for end in ends], axis=1),
-        from_base=np.concatenate([end.from_base for end in ends], axis=1),
-        sweeps=np.asarray(state.sweeps + n_sweeps),
-        tried=state.tried + np.sum([end.tried - state.tried for end in ends], axis=0),
-        accepted=state.accepted + np.sum([end.accepted - state.accepted for end in ends], axis=0),
-        renewals=np.asarray(state.renewals + sum(int(end.renewals - state.renewals) for end in ends)),
-    )
-    return whole, [np.stack(trace) for _, trace in parts if trace]
-
-
 def _advance_group(
     machine: Tempered, state: ChainState, n_sweeps: int, rng: np.random.Generator, summary: Summary | None
-) -> tuple[ChainState, list[Floats]]:
+) -> tuple[ChainState, Floats]:
     """Sweep the rows of a few chains, all temperatures together: beta only scales the activations."""
     T, n, d = state.visible.shape
     x = bits_to_signs(np.ascontiguousarray(state.visible).reshape(T * n, d), machine.dtype)
@@ -221,7 +214,7 @@ def _advance_group(
         accepted=accepted,
         renewals=np.asarray(renewals),
     )
-    return end, trace
+    return end, np.stack(trace) if trace else np.zeros((0, n, 0))
 
 
 def swap(
