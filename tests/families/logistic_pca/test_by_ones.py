@@ -21,9 +21,8 @@ from hiddenbits.families.logistic_pca.by_ones.expectations import (
     softplus_sums,
 )
 from hiddenbits.families.logistic_pca.by_ones.model import LogisticByOnes
-from hiddenbits.families.logistic_pca.by_ones.verbs import LogisticOfOnes
 from hiddenbits.families.logistic_pca.model import Logistic
-from hiddenbits.families.logistic_pca.params import LogisticParams
+from hiddenbits.families.logistic_pca.params import POLISHED, LogisticParams
 from hiddenbits.maths.gauss_hermite import hermite
 from hiddenbits.maths.packed_symmetric import pack, unpack
 from tests.contracts.conftest import NotResident
@@ -114,41 +113,24 @@ def test_expansion_at_anchors_equals_integration():
     np.testing.assert_allclose(unpack(hessian, 2), np.einsum("nj,ja,jb->nab", slope * copies, W, W), atol=0.02)
 
 
-def test_likelihood_by_the_ones_equals_integration(monkeypatch):
+@pytest.mark.parametrize(("size", "level"), [(0.3, -3.0), (1.2, -6.0)], ids=["wide posteriors", "narrow ones"])
+def test_rows_by_their_pull_equal_integration(size, level, monkeypatch):
     """By a table of F, to 1e-4 nats a row: rare and common columns, a row far out and an empty one among the rows."""
-    pytest.importorskip("numba")
     rng = np.random.default_rng(5)
-    W, b = 1.2 * rng.standard_normal((60, 2)), -4.0 + 1.5 * rng.standard_normal(60)
-    params = LogisticParams.at(W, b, b)
-    X, _ = Logistic(2).draw(params, 50, rng)
-    X[0], X[1] = 0, W[:, 0] > 0.5
-    block = Block(Dense(X), AllOnes(X.shape), np.ones(len(X)), 0, 0)
-    exact = Logistic(2).likelihood_and_error(params, None, block)[:, 0]
-    monkeypatch.setattr(verbs, "FEW_NODES", 0)
-    model = LogisticOfOnes(2)
-    assert model.tabulates(params)
-    np.testing.assert_allclose(model.likelihood_and_error(params, None, block)[:, 0], exact, atol=1e-4)
+    W, b = size * rng.standard_normal((200, 2)), level + 1.5 * rng.standard_normal(200)
+    params = LogisticParams.at(W, b, b, POLISHED)
+    X, _ = Logistic(2).draw(params, 300, rng)
+    X[0], X[1] = 0, W[:, 0] > 1.7 * size
+    block, model = Block(Dense(X), AllOnes(X.shape), np.ones(len(X)), 0, 0), Logistic(2)
+    names = "likelihood_and_error", "posterior_moments"
+    exact = [getattr(model, name)(params, None, block) for name in names]
+    monkeypatch.setattr(Logistic, "rule", lambda self, params: None)
+    for name, true, error in zip(names, exact, (1e-4, 1e-3), strict=True):
+        np.testing.assert_allclose(getattr(model, name)(params, None, block), true, atol=error)
 
 
-def test_squares_of_the_likelihood_equal_its_integral():
-    """Cubics between the corners of squares, against the integral at each row's own pull: to the error of that."""
-    compiled = pytest.importorskip("hiddenbits.families.logistic_pca.by_ones.kernels_numba")
-    rng = np.random.default_rng(7)
-    for size, level in ((0.3, -3.0), (1.2, -6.0)):  # wide posteriors and narrow ones
-        b = level + rng.standard_normal(200)
-        params = LogisticParams.at(size * rng.standard_normal((200, 2)), b, b)
-        X, _ = Logistic(2).draw(params, 500, rng)
-        pull, table = X @ params.loadings, verbs._spline(params)
-        direct, low = np.empty((500, 4)), -verbs.SPACING * (len(table) // 2)
-        compiled.log_moments(pull, table, low, verbs.SPACING, *hermite(verbs.N_NODES), direct)
-        squares = verbs.LogMoments(params)
-        np.testing.assert_allclose(squares.at(pull), direct[:, 0], atol=1e-4)
-        np.testing.assert_array_equal(squares.at(pull[:3]), squares.at(pull)[:3])
-
-
-def test_likelihood_of_rows_with_few_of_many_rare_columns():
+def test_likelihood_of_rows_with_few_of_many_rare_columns(monkeypatch):
     """F is thousands at the last nodes of a wide posterior. Against an even grid; 1e-3, as it is not quite normal."""
-    pytest.importorskip("numba")
     rng = np.random.default_rng(5)
     W, b = 1.5 * rng.standard_normal((1500, 2)), rng.normal(-9.0, 1.5, 1500)
     X = np.zeros((3, 1500), np.uint8)
@@ -158,9 +140,11 @@ def test_likelihood_of_rows_with_few_of_many_rare_columns():
     A = nodes @ W.T + b
     heights = A @ X.T - (np.logaddexp(0.0, A).sum(axis=1) + 0.5 * (nodes**2).sum(axis=1))[:, None]
     exact = np.logaddexp.reduce(heights, axis=0) + 2.0 * np.log(axis[1] - axis[0]) - np.log(2.0 * np.pi)
-    block = Block(Dense(X), AllOnes(X.shape), np.ones(3), 0, 0)
-    found = LogisticOfOnes(2).likelihood_and_error(LogisticParams.at(W, b, b), None, block)[:, 0]
-    np.testing.assert_allclose(found, exact, atol=1e-3)
+    block, params = Block(Dense(X), AllOnes(X.shape), np.ones(3), 0, 0), LogisticParams.at(W, b, b)
+    monkeypatch.setattr(Logistic, "rule", lambda self, params: None)
+    found = Logistic(2).likelihood_and_error(params, None, block)
+    np.testing.assert_allclose(found[:, 0], exact, atol=1e-3)
+    assert (found[:, 1] == 0.0).all()
 
 
 def test_online_passes_come_near_the_fit(fitted):

@@ -21,7 +21,6 @@ from hiddenbits.families.logistic_pca.by_ones.verbs import (
     CELLS,
     ONES,
     TALLEST,
-    LogisticOfOnes,
     model_of_ones,
     plain_params,
 )
@@ -159,8 +158,8 @@ class LogisticPCA(MapEstimator[Any, Any]):  # parameters of a fit by the cells, 
     intercepts_ : ndarray of shape (columns,)
         b.
     likelihood_ : str
-        What `score_samples` returns: "exact" (integrated on a grid, to about 1e-8) or "estimate" (sampled; or, after a
-        fit by the ones in two dimensions, integrated over a table of what zeros say, to about 0.0001).
+        What `score_samples` returns: "exact" (integrated on a grid, to about 1e-8) or "estimate" (sampled; or, in two
+        dimensions, integrated over a table of what zeros say, to about 0.0001).
     cost_ : str
         What the time of the fit's passes grew with: "cells", or "ones" (see `Variational`).
     trace_ : ndarray of shape (n_iter_,)
@@ -239,8 +238,7 @@ class LogisticPCA(MapEstimator[Any, Any]):  # parameters of a fit by the cells, 
     def _model(self) -> Logistic | LogisticGrid:
         method = self._options()["method"]
         if isinstance(method, Variational):
-            kind = LogisticOfOnes if self.cost_ == ONES else Logistic
-            return kind(
+            return Logistic(
                 n_components=self.n_components,
                 ridge=self.ridge,
                 polish=method.polish,
@@ -356,10 +354,7 @@ class LogisticPCA(MapEstimator[Any, Any]):  # parameters of a fit by the cells, 
     def likelihood_(self) -> str:
         """What `score_samples` returns: "exact" or "estimate"."""
         check_is_fitted(self, "params_")
-        model = self._model()
-        tabulates = isinstance(model, LogisticOfOnes) and model.tabulates(self.params_)
-        exact = model.rule(self.params_) is not None and not tabulates
-        return "exact" if exact else "estimate"
+        return "estimate" if self._model().rule(self.params_) is None else "exact"
 
     def bound_samples(self, X: object) -> Floats:
         """Return the variational lower bound of each row's log-likelihood (Jaakkola and Jordan's), in nats.

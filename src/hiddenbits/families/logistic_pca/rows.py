@@ -8,9 +8,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from hiddenbits.array_types import Floats
-from hiddenbits.data import Block
+from hiddenbits.data import AllOnes, Block
 from hiddenbits.data.bits import Dense
 from hiddenbits.families.logistic_pca.params import LogisticParams
+from hiddenbits.families.logistic_pca.pulls import table_of
 from hiddenbits.maths.gauss_hermite import Rule, newton_tops, row_draws
 from hiddenbits.maths.latent_gaussian_rows import NODE_NUMBERS, LatentRows
 from hiddenbits.maths.missing_cells import Blanks
@@ -81,6 +82,23 @@ class LogisticRows(LatentRows[LogisticParams]):
     def odds(self, A: Floats) -> tuple[Floats, Floats, Floats]:
         """Return exp(A), exp(-A) and sigma(A)."""
         return odds(A)
+
+    def by_pull(self, params: LogisticParams, block: Block) -> Floats | None:
+        """Return ln P(t) and the moments of the posterior of each row, where these follow from its pull alone."""
+        if self.rule(params) is not None or not isinstance(block.observed, AllOnes):
+            return None
+        if (table := table_of(params)) is None:
+            return None
+        sums = np.asarray(block.operands()[0] @ params.joint)
+        found = table.moments(np.ascontiguousarray(sums[:, :-1]))
+        found[:, 0] += sums[:, -1]
+        return found
+
+    def likelihood_and_error(self, params: LogisticParams, shared: object, block: Block) -> Floats:
+        """Return ln P(observed bits) of each row and its standard error: 0 where it is integrated."""
+        if (found := self.by_pull(params, block)) is None:
+            return super().likelihood_and_error(params, shared, block)
+        return np.column_stack([found[:, 0], np.zeros(block.n_rows)])
 
     def proposal(self, params: LogisticParams, block: Block) -> Posterior:
         """Return the best Gaussian posterior of each row, or one as wide as the posterior is where that is too narrow.
