@@ -117,8 +117,8 @@ class LogisticPCA(MapEstimator[Any, Any]):  # parameters of a fit by the cells, 
     `likelihood_` is then "exact", to about 1e-8, and means are to about 1e-7. Otherwise likelihoods are estimated
     by importance sampling from each row's Gaussian posterior, or where bits are nearly certain from a wider one, and
     means are those of the best Gaussian posterior, which is close to exact (after a fit without polish of the paper's,
-    13 to 30% too narrow). After a fit by the ones (`cost_`) in two dimensions, rows without blanks cost their ones
-    alone, and are integrated to about 0.0001 (with numba, where the grid would be large). Grids end at 8 standard
+    13 to 30% too narrow). In two dimensions rows without missing cells are then integrated over a table of what zeros
+    say, to about 0.0001, at a cost that follows their ones, unless loadings exceed 8. Grids end at 8 standard
     deviations of x, the one of method="quadrature" at 6: rows that lie out there come out too unlikely.
 
     Parameters
