@@ -196,10 +196,10 @@ class LogisticRows(LatentRows[LogisticParams]):
 #     ln P(t | x) = p.x + Sum_ones b - F(x),      p = Sum_ones w,  F(x) = Sum_j ln(1 + exp(w_j.x + b_j))
 #     ln P(t)     = G(p) + Sum_ones b,            G(p) = ln E exp(p.x - F(x)),  x ~ N(0, I)
 #
-# F is the same function for all rows: it has a table, computed once from all columns, and a cubic spline through it. G is
-# integrated around the top of p.x - F(x) - x.x / 2, by Gauss-Hermite nodes as wide as its curvature there. On held-out
-# rows of kdd, news100 and 500 columns of retail.dat 15 x 15 of them err by up to 0.0001 nats a row, 7 x 7 by up to 0.003;
-# a finer table of F changed nothing.
+# F is the same function for all rows: it has a table, computed once from all columns, and a cubic spline through it.
+# G is integrated around the top of p.x - F(x) - x.x / 2, by Gauss-Hermite nodes as wide as its curvature there. On
+# held-out rows of kdd, news100 and 500 columns of retail.dat 15 x 15 of them err by up to 0.0001 nats a row, 7 x 7 by
+# up to 0.003; a finer table of F changed nothing.
 
 SPACING, STEEPEST = 0.125, 8.0  # of the table of F; loadings up to which it is as fine as they ask for
 N_STEPS, NEAR = 40, 0.01  # most steps to the top of a row, none longer than 1; length of one that is the last
