@@ -34,7 +34,7 @@ class OnesOperand:
         return OnesOperand(self.shape[::-1])
 
     def __matmul__(self, other: AnyArray) -> AnyArray:
-        return _column_sums(np.asarray(other))
+        return column_sums(np.asarray(other))
 
 
 @dataclass(frozen=True)
@@ -49,15 +49,22 @@ class ComplementOperand:
         return ComplementOperand(self.of.T)
 
     def __matmul__(self, other: AnyArray) -> AnyArray:
-        return np.asarray(_column_sums(other) - self.of @ other)
+        return np.asarray(column_sums(other) - self.of @ other)
 
 
-def _column_sums(matrix: AnyArray) -> AnyArray:
+def column_sums(matrix: AnyArray) -> AnyArray:
     """Return the sum of each column, as one row; a product is faster than NumPy's sum over the first axis."""
-    return np.ones((1, len(matrix)), matrix.dtype) @ matrix
+    return np.asarray(run_of_ones(len(matrix), matrix.dtype)[None, :] @ matrix)
 
 
-_buffers = threading.local()
+class _Buffers(threading.local):
+    """The buffers of this thread, by name and type."""
+
+    def __init__(self) -> None:
+        self.kept: dict[tuple[str, DTypeLike], AnyArray] = {}
+
+
+_buffers = _Buffers()
 
 
 def scratch(slot: str, shape: tuple[int, int], dtype: DTypeLike = np.float64) -> AnyArray:
@@ -66,10 +73,10 @@ def scratch(slot: str, shape: tuple[int, int], dtype: DTypeLike = np.float64) ->
     Fresh memory for every block can cost as much as the arithmetic: on dask's workers, whose allocator is told to give
     all memory back at once, each new array is paid for page by page.
     """
-    name, size = f"{slot} {np.dtype(dtype).str}", shape[0] * shape[1]
-    buffer: AnyArray | None = _buffers.__dict__.get(name)
+    buffers, name, size = _buffers.kept, (slot, dtype), shape[0] * shape[1]
+    buffer = buffers.get(name)
     if buffer is None or buffer.size < size:
-        buffer = _buffers.__dict__[name] = np.empty(size, dtype)
+        buffer = buffers[name] = np.empty(size, dtype)
     return buffer[:size].reshape(shape)
 
 
@@ -100,17 +107,16 @@ def floats_of(values: Bytes, dtype: DTypeLike, slot: str | None) -> AnyArray:
     return floats
 
 
-_runs: dict[str, AnyArray] = {}
+_runs: dict[DTypeLike, AnyArray] = {}
 
 
 def run_of_ones(length: int, dtype: DTypeLike) -> AnyArray:
     """Return `length` ones, a view of one shared run: the values of every binary CSR matrix."""
-    key = np.dtype(dtype).str
-    run = _runs.get(key)
+    run = _runs.get(dtype)
     if run is None or len(run) < length:
         run = np.ones(max(length, 1 << 16), dtype)
         run.flags.writeable = False
-        _runs[key] = run  # two threads may both make one: either serves
+        _runs[dtype] = run  # two threads may both make one: either serves
     return run[:length]
 
 

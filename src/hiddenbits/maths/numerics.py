@@ -8,7 +8,7 @@ import numpy as np
 
 from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data.declared import Link, Range
-from hiddenbits.data.operands import scratch
+from hiddenbits.data.operands import run_of_ones, scratch
 
 # A probability is kept this far from 0 and 1: far below anything a table can tell, far above rounding.
 TINY = 1e-12
@@ -150,7 +150,7 @@ def softmax_rows(
     (`scores_may_vanish`).
     """
     n_rows, width = scores.shape
-    ones, log_sum = np.ones(width), np.empty(n_rows)
+    ones, log_sum = run_of_ones(width, scores.dtype), np.empty(n_rows)
     step = max(1, CHUNK_NUMBERS // max(width, 1))
     for start in range(0, n_rows, step):
         rows = slice(start, start + step)

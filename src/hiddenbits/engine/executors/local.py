@@ -94,13 +94,12 @@ class Local:
         The calling thread and the others take groups of blocks from one list, and add to one tree: the order of
         arrival does not matter to the bits, and few sums wait for their siblings.
         """
-        function, total = by_size(function), TreeSum[S](grid.n_blocks)
-        n_groups = grid.n_blocks if grid.table.source.resident else grid.n_parts
-        if self._pool is None or n_groups == 1:
+        function, n_blocks = by_size(function), grid.n_blocks
+        total: TreeSum[S] = TreeSum(n_blocks)
+        if self._pool is None or n_blocks == 1:
             with one_blas_thread():
-                for group in _groups(grid):
-                    for block in group():
-                        total.add((0, block.number), function(block))
+                for block in _blocks(grid):
+                    total.add((0, block.number), function(block))
             return total.result()
         groups, taking, adding = _groups(grid), Lock(), Lock()
 
@@ -110,7 +109,7 @@ class Local:
                     group = next(groups, None)
                 if group is None:
                     return
-                part: TreeSum[S] = TreeSum(grid.n_blocks)
+                part: TreeSum[S] = TreeSum(n_blocks)
                 try:
                     for block in group():
                         part.add((0, block.number), function(block))
@@ -121,6 +120,7 @@ class Local:
                 with adding:
                     total.add_all(part.nodes())
 
+        n_groups = n_blocks if grid.table.source.resident else grid.n_parts
         with one_blas_thread():
             others = [self._pool.submit(walk) for _ in range(min(self.n_jobs, n_groups) - 1)]
             try:
@@ -187,6 +187,13 @@ class Local:
         finally:
             for future in under_way:
                 future.cancel()
+
+
+def _blocks(grid: Grid) -> Iterable[Block]:
+    """Return all blocks, or load them a part at a time."""
+    if grid.table.source.resident:
+        return grid.blocks
+    return (block for i in range(grid.n_parts) for block in grid.load(i).blocks())
 
 
 def _groups(grid: Grid) -> Generator[Callable[[], list[Block]], None, None]:

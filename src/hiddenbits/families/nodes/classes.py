@@ -113,7 +113,7 @@ class Classes(AsOnSubsample, OneStage, Nodes[NodeParams], Declared[NodeParams]):
         theta = sigmoid(logits)
         if not layout.all_binary:
             theta = np.where(layout.is_level[:, None], levels.from_logs(logits, layout), theta)
-        return params.at(shares_at(np.append(0.0, vector[: K - 1])), theta)
+        return params.at(shares_at(np.concatenate([[0.0], vector[: K - 1]])), theta)
 
     # Row functions beyond those of all nodes.
 

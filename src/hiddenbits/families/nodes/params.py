@@ -11,7 +11,7 @@ import numpy as np
 from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data.declared import Params, Range, Statistics
 from hiddenbits.data.layout import Layout
-from hiddenbits.data.operands import run_of_ones
+from hiddenbits.data.operands import column_sums
 from hiddenbits.families.nodes.columns.levels import normalized
 from hiddenbits.maths.numerics import (
     LEAST_SCORE,
@@ -130,7 +130,7 @@ class NodeParams(Params):
             log_off[self.layout.is_level] = 0.0
         logits -= log_off
         log_prior = np.log(self.weights)[None, :]
-        return Scores(logits, run_of_ones(len(logits), np.float64)[None, :] @ log_off + log_prior, log_prior, log_off)
+        return Scores(logits, column_sums(log_off) + log_prior, log_prior, log_off)
 
     def flaw(self) -> str | None:
         """Return what makes these arrays invalid, or None."""

@@ -13,9 +13,9 @@ from hiddenbits.data import Block
 from hiddenbits.data.operands import (
     OnesOperand,
     Operand,
+    column_sums,
     product,
     product_with_totals,
-    run_of_ones,
     sums_over_rows,
 )
 from hiddenbits.families.nodes.params import AtNodes, NodeCounts, Scores
@@ -63,13 +63,13 @@ def log_likelihood(scores: Scores, block: Block) -> Floats:
 def expected_counts(scores: Scores, block: Block) -> NodeCounts:
     """Return the expected ones and observed cells of each node: the E-step."""
     r, log_p, x, o = _posterior(scores, block, block.weights, "posterior")
-    classes = run_of_ones(len(r), r.dtype)[None, :] @ r
+    classes = column_sums(r)
     return NodeCounts(
         bound=np.asarray(block.weights @ log_p),
         weight=np.asarray(block.weight),
         classes=classes[0].copy(),
         ones=_expected_ones(x, r, block.weights),
-        observed=product_with_totals(o.T, r, classes),
+        observed=classes if isinstance(o, OnesOperand) else product_with_totals(o.T, r, classes),
     )
 
 
