@@ -54,7 +54,7 @@ def told(weights: np.ndarray, thresholds: np.ndarray, bias: np.ndarray | None = 
     m, d = weights.shape
     rows = np.tile(np.arange(max(2, m))[:, None] % 2, (1, d))  # as many rows as units, or the fit is refused
     model = CombinationMachine(m, bias=bias is not None, start="noise", max_iter=0, random_state=0).fit(rows)
-    model.params_ = model.params_.at(weights.T.copy(), thresholds.copy(), np.zeros(d) if bias is None else bias)
+    model.params_ = model._model().exact(weights.T.copy(), thresholds.copy(), np.zeros(d) if bias is None else bias)
     return model
 
 
