@@ -43,7 +43,7 @@ ax = plots.map(model, rows, colour=np.array(["first", "second", "third"])[protot
 # :func:`hiddenbits.plots.posterior`: where one row may lie, and the Gaussian that stands for it.
 # (:func:`hiddenbits.plots.posterior_density` returns the numbers behind it.)
 
-ax = plots.posterior(LogisticPCA(2, method=Variational(polish=False), random_state=0).fit(rows), rows[0])
+ax = plots.posterior(LogisticPCA(2, method=Variational(refine=False), random_state=0).fit(rows), rows[0])
 
 # %%
 # images
@@ -58,7 +58,7 @@ ax = plots.images(model, (4, 4), grid=5)
 # :func:`hiddenbits.plots.trace`: the objective after each pass, of one or several fits. Where the polish begins, the
 # bound changes and the curve leaps.
 
-bound = LogisticPCA(2, method=Variational(polish=False), start="noise", random_state=0).fit(rows)
+bound = LogisticPCA(2, method=Variational(refine=False), start="noise", random_state=0).fit(rows)
 fits = {"variational": bound, "polished": model}
 ax = plots.trace(fits)
 

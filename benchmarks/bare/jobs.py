@@ -32,7 +32,7 @@ def jobs(size: str) -> list[Callable[[], Job]]:
         if step or q == 2:
             table = height[step], (64, 256, 512)[step], q
             makers += [partial(logistic, size, *table, dtype) for dtype in floats]
-            makers.append(partial(logistic, size, *table, polish=True))
+            makers.append(partial(logistic, size, *table, refine=True))
     makers += [
         lambda: machine_rows(size, dense_bits(n, d), (6, 12, 20)[step]),
         lambda: machine_rows(size, sparse_bits(rows, columns, share), (6, 12, 20)[step]),

@@ -1,13 +1,13 @@
-"""Logistic PCA, and its polish.
+"""Logistic PCA, and its refine.
 
 Bare, for each block of a pass of the variational stage: the bits as floats, x @ W, S @ V.T for every cell, one tanh for every cell, kappa @ V, kappa.T @ S and
 x.T @ X, in the precision of the cells. It inverts nothing, takes no root, and knows no bound. S and V have
 (q + 1)(q + 2)/2 columns: the numbers of a symmetric matrix.
 
-Bare, for each block of a pass of the polish, which a default fit makes after its variational stage: x @ W, X @ W.T and C @ V.T
+Bare, for each block of a pass of the refine, which a default fit makes after its variational stage: x @ W, X @ W.T and C @ V.T
 for the mean and the variance of every cell, one tanh for every cell, sigma @ W and slope @ V for the rows, sigma.T @ X,
 slope.T @ M and x.T @ X for the columns. C has q(q + 1)/2 columns, M has (q + 1)(q + 2)/2. It evaluates every cell once; the
-polish does so before and after a row's step, and integrates three functions of the cell, none of which has a closed form.
+refine does so before and after a row's step, and integrates three functions of the cell, none of which has a closed form.
 """
 
 from typing import Any
@@ -16,7 +16,8 @@ import numpy as np
 
 from hiddenbits.data import Grid
 from hiddenbits.families.logistic_pca.model import Logistic
-from hiddenbits.families.logistic_pca.params import POLISHED, VARIATIONAL, LogisticParams
+from hiddenbits.families.logistic_pca.params import LogisticParams
+from hiddenbits.families.logistic_pca.refine import RefinedLogistic
 from hiddenbits.maths.packed_symmetric import packed_size
 
 from .tables import FLOAT, described, grid_of
@@ -48,8 +49,8 @@ def cells_of_map(grid: Grid, q: int, dtype: Any) -> Any:
     return bare
 
 
-def cells_of_polish(grid: Grid, q: int) -> Any:
-    """Return the bare pass of the polish: its products, and one tanh for every cell."""
+def cells_of_refine(grid: Grid, q: int) -> Any:
+    """Return the bare pass of the refine: its products, and one tanh for every cell."""
     rng, p, d = np.random.default_rng(SEED), packed_size(q + 1), grid.table.shape[1]
     C, V, W, X, M = (
         rng.random(shape) / p
@@ -82,16 +83,16 @@ def cells_of_polish(grid: Grid, q: int) -> Any:
 
 
 def some_map(d: int, q: int, rng: np.random.Generator) -> LogisticParams:
-    return LogisticParams.at(rng.standard_normal((d, q)) / np.sqrt(q), rng.standard_normal(d), np.zeros(d))
+    return LogisticParams(rng.standard_normal((d, q)) / np.sqrt(q), rng.standard_normal(d), np.zeros(d))
 
 
-def logistic(size: str, n: int, d: int, q: int, dtype: Any = FLOAT, *, polish: bool = False) -> Job:
+def logistic(size: str, n: int, d: int, q: int, dtype: Any = FLOAT, *, refine: bool = False) -> Job:
     rng = np.random.default_rng(SEED)
-    params, model = some_map(d, q, rng), Logistic(q, polish=polish, dtype=dtype)
+    params, model = some_map(d, q, rng), (RefinedLogistic if refine else Logistic)(q, dtype=dtype)
     X, _ = model.draw(params, n, rng)
     grid = grid_of(model, X)
-    bare = cells_of_polish(grid, q) if polish else cells_of_map(grid, q, dtype)
-    ours = pass_of(model, params.at_stage(POLISHED if polish else VARIATIONAL), grid)
-    what = "polish" if polish else "pass"
+    bare = cells_of_refine(grid, q) if refine else cells_of_map(grid, q, dtype)
+    ours = pass_of(model, params, grid)
+    what = "refine" if refine else "pass"
     hidden = f"{q} dimensions"
     return Job("LogisticPCA", size, hidden=hidden, dtype=dtype, ours=ours, bare=bare, what=what, **described(X))

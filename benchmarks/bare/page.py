@@ -21,7 +21,7 @@ LIMITS = {
     "row's precision; small tables are fitted without compiled kernels, by NumPy, in five steps over each cell",
     (
         "LogisticPCA",
-        "polish",
+        "refine",
     ): "the mean and the variance of every cell are computed twice a pass, before and after a row's step, and three functions of the cell are integrated over them, for which there is no closed form; "
     "small tables do it without compiled kernels",
     (
@@ -79,7 +79,7 @@ def bare() -> str:
         if key in missed
     ]
     within = sum(f["ratio"] <= goal for f in figures)
-    return f"""{_polish(figures)}
+    return f"""{_refinement(figures)}
 
 The ratio is the time of one pass on one thread (the E-step over all blocks, with statistics added up), divided by the time of the bare arithmetic over the same blocks. Bare arithmetic means the
 unavoidable matrix products and one exp, tanh or log for every element, in plain NumPy with reused buffers, the same precision and one BLAS thread. The two are run alternately, in processor time; the
@@ -99,12 +99,12 @@ Small tables take milliseconds: calls of Python and NumPy functions count. Below
 """
 
 
-def _polish(figures: list[dict[str, Any]]) -> str:
+def _refinement(figures: list[dict[str, Any]]) -> str:
     """Say what the rows of logistic PCA are of: a default fit makes passes of two stages."""
-    ratios = [f["ratio"] for f in figures if f["what"] == "polish"]
+    ratios = [f["ratio"] for f in figures if f["what"] == "refine"]
     return (
-        f"**A default fit of `LogisticPCA` makes passes of two stages.** The rows `LogisticPCA` are passes of the first, the variational bound, which is all that `polish=False` does; the rows `LogisticPCA, polish` are passes of the second. These take "
-        f"{min(ratios):.2g} to {max(ratios):.2g} times their bare arithmetic. Whole fits with and without the polish are under [logistic PCA](logistic.md)."
+        f"**A default fit of `LogisticPCA` makes passes of two stages.** The rows `LogisticPCA` are passes of the first, the variational bound, which is all that `refine=False` does; the rows `LogisticPCA, refine` are passes of the second. These take "
+        f"{min(ratios):.2g} to {max(ratios):.2g} times their bare arithmetic. Whole fits with and without the refinement are under [logistic PCA](logistic.md)."
     )
 
 

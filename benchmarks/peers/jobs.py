@@ -39,7 +39,7 @@ class Job:
 MIRT = Peer("mirt", "mirt_fit.py", ("mirt", "1.2.0"), {"dimensions": 2, "iterations": 500, "most": 60.0})
 TRAINED = {"seed": 0, "threads": 2, "units": 10, "places": 60, "most": MOST}
 NEIGHBOURS = "share of the rows, at most 5,000 of them, whose class is that of most of their ten neighbours on the map"
-LOGISTIC_WAYS: dict[str, dict[str, Any]] = {"default": {}, "without polish": {"polish": False}}
+LOGISTIC_WAYS: dict[str, dict[str, Any]] = {"default": {}, "without refinement": {"refine": False}}
 
 JOBS = {
     job.name: job

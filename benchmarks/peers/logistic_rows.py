@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import hiddenbits
-from hiddenbits.families.logistic_pca.params import POLISHED, LogisticParams
+from hiddenbits.families.logistic_pca.params import LogisticParams
 
 Floats = NDArray[np.float64]
 SEED, DRAWS = 0, 500
@@ -24,13 +24,13 @@ class Judge:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # one pass is no fit; it makes a model that any parameters can be put into
             shell = hiddenbits.LogisticPCA(
-                q, method=hiddenbits.Variational(polish=False), max_iter=1, n_draws=DRAWS, random_state=SEED
+                q, method=hiddenbits.Variational(refine=False), max_iter=1, n_draws=DRAWS, random_state=SEED
             )
             self.shell = shell.fit(train)
         self.train, self.test = train, test
 
     def model(self, W: Floats, b: Floats) -> hiddenbits.LogisticPCA:
-        self.shell.params_ = LogisticParams.at(W, b, np.zeros(len(b)), POLISHED)
+        self.shell.params_ = LogisticParams(W, b, np.zeros(len(b)))
         return self.shell
 
     def rows(self, W: Floats, b: Floats) -> tuple[Floats, Floats, str]:

@@ -93,7 +93,7 @@ def same_as_the_library(X: np.ndarray) -> float:
         values.append(value)
         if (len(values) > 1 and value - values[-2] < 1e-10) or len(values) == MOST:
             break
-    model = LogisticPCA(2, method=Variational(polish=False), ridge=RIDGE, tol=1e-10, random_state=0).fit(X)
+    model = LogisticPCA(2, method=Variational(refine=False), ridge=RIDGE, tol=1e-10, random_state=0).fit(X)
     return abs(float(np.mean(model.bound_samples(X))) - values[-1])
 
 

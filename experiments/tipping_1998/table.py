@@ -15,9 +15,9 @@ from hiddenbits import IndependentColumns, LogisticPCA, Quadrature, Variational
 SEEDS = {"synthetic data": 3, "spread over synthetic data": list(range(10)), "start": 0}
 # The paper's two programs and, beside them, what this library offers: the polished bound and exact EM on a grid.
 METHODS: dict[str, dict[str, Any]] = {
-    "variational": {"method": Variational(polish=False)},
+    "variational": {"method": Variational(refine=False)},
     "sampling": {"method": "sampling"},
-    "polished": {"method": Variational(polish=True)},
+    "polished": {"method": Variational(refine=True)},
     "quadrature": {"method": Quadrature(n_nodes=101)},
 }
 SNAPSHOTS = 8  # points of a curve

@@ -7,7 +7,7 @@ check themselves. Shapes below: n rows of a block, d columns, K classes, q numbe
 Eight functions are the mathematics of a model: `start`, `prepare`, `expect`, `objective`, `update`, `posterior` (or
 `log_likelihood` alone, where rows have no code), `draw` and `log_joint`. `footprint` says what a block costs. `Model`
 lists what the engine calls, `RowModel` and `CodeModel` what the verbs of estimators call, `Defined` what the tests
-enumerate. `OneStage`, `AsOnSubsample`, `Declared`, `Linked` and `ClassCodes` have the others for models that fit them.
+enumerate. `AsOnSubsample`, `Declared`, `Linked` and `ClassCodes` have the others for models that fit them.
 The further protocols are for models that can do more. Functions beyond these belong to a family and are called by its
 estimator alone.
 """
@@ -15,7 +15,7 @@ estimator alone.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar, runtime_checkable
 
@@ -99,9 +99,6 @@ class Promises:
     why : mapping of str to str
         The reason for each of the promises monotone, deterministic and accelerates that is not given, and for a
         likelihood that is not exact.
-    speculative : bool
-        The model is `Speculative`: the engine first looks where a whole step leads, and goes back if the objective
-        falls.
     closed_form : bool
         The statistics do not depend on the parameters, and the update on nothing but them: one pass is a fit. What
         `objective` says need not be at its maximum there.
@@ -109,8 +106,6 @@ class Promises:
         The model is `Scheduled`: a fit goes by a planned course, and is not judged before its end.
     looks_after_epoch : bool
         The model is one that `LooksAfterEpoch`.
-    online_form : bool
-        The model has an `OnlineForm`.
     start_sees_all : bool
         Where a fit begins on some of the rows, its start looks at all of them: it makes what stays, as a structure.
     online_gap : float
@@ -125,11 +120,9 @@ class Promises:
     accelerates: bool = True
     oracle: Literal["enumeration", "quadrature"] = "enumeration"
     why: Mapping[str, str] = field(default_factory=dict)
-    speculative: bool = False
     closed_form: bool = False
     scheduled: bool = False
     looks_after_epoch: bool = False
-    online_form: bool = False
     start_sees_all: bool = False
     online_gap: float = 0.05
 
@@ -209,9 +202,6 @@ class Model(Protocol[P, S]):
     def update(self, params: P, stats: S) -> P:
         """M-step: return the parameters that the statistics of all rows ask for."""
 
-    def grow(self, params: P, key: Key) -> P | None:
-        """Return where the next stage of a fit begins; None when there is none. `OneStage` has it."""
-
     def mismatch(self, params: P) -> str | None:
         """Return how valid parameters disagree with the hyperparameters, or None."""
 
@@ -256,14 +246,6 @@ class Defined(Protocol[P_in]):
 
 
 # --------------------------------------------------------------------------------- what needs not be written by hand
-
-
-class OneStage:
-    """A fit has one stage."""
-
-    def grow(self, params: Params, key: Key) -> None:
-        """Return None: a fit has one stage."""
-        return
 
 
 class AsOnSubsample:
@@ -384,12 +366,40 @@ class Extrapolates(Protocol[P]):
         """Return parameters at `vector`; what is not extrapolated comes from `params`."""
 
 
-@runtime_checkable
-class Speculative(Protocol[P]):
-    """A model whose updates are steps to be measured, which may be taken in full as long as the objective rises."""
+@dataclass(frozen=True)
+class Stage(Generic[P, S]):
+    """One of the models that a fit goes through, each from where the one before ended.
 
-    def speculative_step(self, params: P) -> P | None:
-        """Return the parameters with the step taken; None where the update is sure."""
+    Attributes
+    ----------
+    model : Model
+        The model of this stage; all stages have the same class of parameters.
+    begin : function, optional
+        Takes the parameters that the stage before ended with, and a key; returns those that this one begins with, or
+        None where the fit is over without it. The first stage begins with `start`.
+    tolerance : float
+        The stage ends at the tolerance of the fit times this.
+    loop : function, optional
+        The loop that the stage goes by, in place of that of the fit: see `engine/loops/restarts.py`.
+    """
+
+    model: Model[P, S]
+    begin: Callable[[P, Key], P | None] | None = None
+    tolerance: float = 1.0
+    loop: Callable[..., Any] | None = None
+
+
+@runtime_checkable
+class Staged(Protocol):
+    """A model whose fits go through several models."""
+
+    def stages(self) -> Sequence[Stage[Any, Any]]:
+        """Return the stages, the first one included."""
+
+
+def stages_of(model: Model[P, S]) -> Sequence[Stage[P, S]]:
+    """Return the models that a fit goes through: the model itself, unless it has stages."""
+    return model.stages() if isinstance(model, Staged) else (Stage(model),)
 
 
 @runtime_checkable

@@ -77,7 +77,7 @@ def test_whole_passes_are_those_of_em_by_hand():
 
 def test_jobs_of_every_model_run():
     names = {(job.model, job.what) for job in (make() for make in jobs("small")) if job.ours() is not None}
-    assert ("LogisticPCA", "polish") in names  # what a default fit does, besides its first stage
+    assert ("LogisticPCA", "refine") in names  # what a default fit does, besides its first stage
     assert {model for model, _ in names} == {
         "LatentClassAnalysis",
         "BinarySparseCoding",

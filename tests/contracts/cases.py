@@ -32,6 +32,7 @@ from hiddenbits.families.hidden_tree.params import HiddenTreeParams
 from hiddenbits.families.logistic_pca.grid_em import LogisticGrid
 from hiddenbits.families.logistic_pca.model import Logistic
 from hiddenbits.families.logistic_pca.params import LogisticParams
+from hiddenbits.families.logistic_pca.refine import RefinedLogistic
 from hiddenbits.families.nodes.classes import Classes
 from hiddenbits.families.nodes.params import NodeParams
 from hiddenbits.families.noisy_or.model import NoisyOr
@@ -97,7 +98,7 @@ def levels_params(d, rng, K=3):
 
 
 def logistic_params(d, rng, q=1):
-    return LogisticParams.at(rng.standard_normal((d, q)), rng.standard_normal(d), rng.standard_normal(d))
+    return LogisticParams(rng.standard_normal((d, q)), rng.standard_normal(d), rng.standard_normal(d))
 
 
 def plain_arrays(*names):
@@ -279,18 +280,18 @@ CASES = [
     ),
     Case(
         "LogisticPCA-variational",
-        Logistic(1, polish=False, cold_steps=25),
-        LogisticPCA(1, method=Variational(polish=False), tol=1e-8, random_state=0),
+        Logistic(1, cold_steps=25),
+        LogisticPCA(1, method=Variational(refine=False), tol=1e-8, random_state=0),
         logistic_params,
         None,
         {"ridge": 7.0},
         "points",
     ),
     Case(
-        "LogisticPCA-polished",
-        Logistic(2, cold_steps=25),
+        "LogisticPCA-refined",
+        RefinedLogistic(2, cold_steps=25),
         LogisticPCA(2, tol=1e-8, random_state=0),
-        lambda d, rng: logistic_params(d, rng, 2).at_stage(2.0),
+        lambda d, rng: logistic_params(d, rng, 2),
         None,
         {"ridge": 7.0},
         "points",

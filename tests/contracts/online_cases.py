@@ -35,7 +35,7 @@ FAMILIES: dict[str, Any] = {
     "HiddenTree": HiddenTree(4),
     "ClippedPCA": ClippedPCA(2),
     "LogisticPCA": LogisticPCA(2),
-    "LogisticPCA, no polish": LogisticPCA(2, method=Variational(polish=False)),
+    "LogisticPCA, no polish": LogisticPCA(2, method=Variational(refine=False)),
     "LogisticPCA, quadrature": LogisticPCA(1, method="quadrature"),
     "CombinationMachine": CombinationMachine(3),
     "NoisyOrNetwork": NoisyOrNetwork(4),

@@ -28,8 +28,8 @@ COLUMNS = (12, 40)
 MORE, LESS = 3.0, 3.0
 # Where a block without or with missing values takes more: the factor, and why its footprint is not larger.
 TAKES_MORE = {
-    ("LogisticPCA-polished", False): (6.0, "the footprint is that of the variational stage"),
-    ("LogisticPCA-polished", True): (6.5, "the footprint is that of the variational stage"),
+    ("LogisticPCA-refined", False): (6.0, "the footprint is that of the variational stage"),
+    ("LogisticPCA-refined", True): (6.5, "the footprint is that of the variational stage"),
     ("CombinationMachine", True): (
         4.5,
         "such rows have the messages of complete ones, and a second array of their cells",

@@ -12,7 +12,7 @@ from hiddenbits.data import open_table
 from hiddenbits.datasets import simulate_mixture
 from hiddenbits.engine import Local, first_rows
 from hiddenbits.engine.loops.online_em import FIRST_ROWS
-from hiddenbits.families.logistic_pca.model import Logistic
+from hiddenbits.families.logistic_pca.refine import RefinedLogistic
 from hiddenbits.families.tree_mixture.model import Trees
 from tests.contracts.online_cases import FAMILIES, learn
 
@@ -86,10 +86,9 @@ def test_expected_pairs_of_trees_by_enumeration(n_classes):
 
 
 def test_a_fit_stands_still_at_what_it_expects():
-    """Rows just as a polished map expects leave it where it is, and an online update of one group is a Newton step."""
+    """Rows just as a refined map expects leave it where it is, and an online update of one group is a Newton step."""
     X = simulate_mixture(600, 6, 3, seed=0).X
-    model, params = Logistic(2), hiddenbits.LogisticPCA(2, random_state=0).fit(X).params_
-    assert float(params.stage) == 2.0
+    model, params = RefinedLogistic(2), hiddenbits.LogisticPCA(2, random_state=0).fit(X).params_
     online = model.online()
     stats = online.pseudo_statistics(params, 600.0)
     assert online.stats_flaw(stats, params) is None

@@ -73,7 +73,7 @@ def check_expected_rows(case, seed):
 
 
 EXPECTED = [case for case in CASES if case.enumerates or case.name in ("ClippedPCA", "LatentClassAnalysis-levels")]
-MAPS = [case for case in CASES if case.name in ("LogisticPCA-variational", "LogisticPCA-polished")]
+MAPS = [case for case in CASES if case.name in ("LogisticPCA-variational", "LogisticPCA-refined")]
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -89,7 +89,7 @@ def test_pseudo_statistics_of_a_bound(case, seed):
     pseudo = model.pseudo_statistics(params, WEIGHT)
     assert model.stats_flaw(pseudo, params) is None
     there = Plane(params.loadings, params.intercepts, 0.2)
-    if case.name == "LogisticPCA-polished":
+    if case.name == "LogisticPCA-refined":
         curvature = np.exp(there.on + there.off)  # sigma'(A)
     else:
         curvature = np.tanh(there.A / 2.0) / (2.0 * there.A)

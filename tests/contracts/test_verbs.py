@@ -9,10 +9,8 @@ from hiddenbits.families.registry import ESTIMATORS
 from hiddenbits.model_api import (
     Extrapolates,
     LooksAfterEpoch,
-    OnlineForm,
     Promises,
     Scheduled,
-    Speculative,
 )
 from tests.contracts.cases import CASES, REALS
 from tests.contracts.conftest import random_rows
@@ -118,10 +116,8 @@ def test_every_no_has_its_reason(case):
 
 PROMISED = {
     "accelerates": Extrapolates,
-    "speculative": Speculative,
     "scheduled": Scheduled,
     "looks_after_epoch": LooksAfterEpoch,
-    "online_form": OnlineForm,
 }
 
 

@@ -82,5 +82,5 @@ def test_prototypes(seed):
 def test_prototypes_are_the_reference_recipe():
     """The bound that a prototype of this library reached on the rows of seed 0."""
     X, _ = simulate_prototypes(seed=0)
-    model = LogisticPCA(2, method=Variational(polish=False), ridge=0.0, tol=1e-8, random_state=0).fit(X)
+    model = LogisticPCA(2, method=Variational(refine=False), ridge=0.0, tol=1e-8, random_state=0).fit(X)
     assert model.trace_[-1] / 600 == pytest.approx(-5.55006, abs=1e-4)

@@ -43,7 +43,7 @@ def test_restarts_and_stops_are_info_and_passes_debug(X, caplog):
 @pytest.mark.parametrize(
     "model",
     [
-        LogisticPCA(1, random_state=0),  # variational, then polished
+        LogisticPCA(1, random_state=0),  # variational, then refined
         CombinationMachine(2, random_state=0),  # grows unit by unit, by a climb
     ],
     ids=lambda model: type(model).__name__,

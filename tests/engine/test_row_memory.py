@@ -84,9 +84,6 @@ class Toy:
     def update(self, params, stats):
         return Mean(0.5 * params.mean + 0.5 * stats.ones / stats.weight)
 
-    def grow(self, params, key):
-        return None
-
 
 @pytest.fixture
 def table():

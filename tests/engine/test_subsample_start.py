@@ -42,22 +42,14 @@ pytestmark = pytest.mark.core
 @pytest.fixture(name="grids")
 def walked_grids(monkeypatch):
     """The number of rows, equal ones included, that each restart and alternative went through, in order."""
-    found, real = [], restarts.all_restarts
+    found, real = [], restarts.restart
 
-    def noted(go):
-        def noting(context, position):
-            found.append(context.grid.as_given.table.shape[0])
-            return go(context, position)
+    def noting(model, loop, context, position):
+        found.append(context.grid.as_given.table.shape[0])
+        return real(model, loop, context, position)
 
-        return noting
-
-    def noting_all(model, one, *args, alternative_starts=()):
-        return real(
-            model, noted(one), *args, alternative_starts=[noted(alternative) for alternative in alternative_starts]
-        )
-
-    monkeypatch.setattr("hiddenbits.families.combination_machine.growth.all_restarts", noting_all)
-    monkeypatch.setattr("hiddenbits.engine.loops.em.all_restarts", noting_all)
+    monkeypatch.setattr("hiddenbits.engine.loops.restarts.restart", noting)
+    monkeypatch.setattr("hiddenbits.families.combination_machine.growth.restart", noting)
     return found
 
 
@@ -137,11 +129,11 @@ def test_resumed_equals_uninterrupted(model, loop, start_rows, after, tmp_path, 
 
 
 @pytest.mark.parametrize("n_init", [1, 2])
-def test_the_best_goes_on_over_a_larger_subsample(n_init, grids):
+def test_the_best_goes_on_over_a_larger_subsample(n_init, monkeypatch):
     """Of long tables, and of longer ones over several; a pass over them must gain as much, in nats, as one over all."""
-    tols = []
+    grids, tols = [], []
 
-    def go(context, position):
+    def go(model, loop, context, position):
         rows = context.grid.as_given.table.shape[0]
         grids.append(rows)
         tols.append(context.settings.tol * rows)
@@ -152,7 +144,8 @@ def test_the_best_goes_on_over_a_larger_subsample(n_init, grids):
 
     table = table_of(np.tile(np.eye(4), (4_000, 1)))
     settings = Settings(start_rows=50, n_init=n_init, tol=1e-3)
-    outcome = restarts.all_restarts(Classes(3), go, table.grid(256), Local(), settings, None, None)
+    monkeypatch.setattr("hiddenbits.engine.loops.restarts.restart", go)
+    outcome = fit_em(Classes(3), table.grid(256), Local(), settings, None, None)
     n_starts = 1 if n_init == 1 else 4
     assert [round(np.log(rows / 50) / np.log(8)) for rows in grids] == [0] * n_starts + [1, 2, 3]
     assert grids[-1] == 16_000

@@ -25,8 +25,7 @@ class Forgot(Pass):
 PLAIN = Rules(limit=1.0, weight=100.0, monotone=True, scheduled=False)
 FREE = Rules(limit=1.0, weight=100.0, monotone=False, scheduled=False)
 SCHEDULED = Rules(limit=1.0, weight=100.0, monotone=False, scheduled=True)
-EXTRAPOLATED = {"tentative": True, "extrapolated": True}
-SPECULATIVE = {"tentative": True, "extrapolated": False}
+EXTRAPOLATED = {"extrapolated": True}
 
 TABLE = [
     # The first pass of a stage has nothing to be compared with.
@@ -44,15 +43,12 @@ TABLE = [
     ("a large fall after a schedule", Pass(-102.0), SCHEDULED, {}, Verdict.CONTINUE),
     ("a schedule that runs", Pass(-300.0, "running"), SCHEDULED, {}, Verdict.PLANNED),
     ("a schedule that is over", Pass(-300.0, "over"), SCHEDULED, {}, Verdict.PLANNED),
-    # Extrapolations and speculative steps have a way back.
+    # Extrapolations have a way back.
     ("a good extrapolation", Pass(-99.9), PLAIN, EXTRAPOLATED, Verdict.ACCEPTED),
     ("one that changes nothing", Pass(-100.0), PLAIN, EXTRAPOLATED, Verdict.ACCEPTED),
     ("a bad one", Pass(-100.1), PLAIN, EXTRAPOLATED, Verdict.REVERT),
     ("one that is not a number", Pass(np.nan), PLAIN, EXTRAPOLATED, Verdict.REVERT),
     ("one at +inf", Pass(np.inf), PLAIN, EXTRAPOLATED, Verdict.DIVERGED),
-    ("a good speculative step", Pass(-50.0), PLAIN, SPECULATIVE, Verdict.CONTINUE),
-    ("one that gains little", Pass(-99.5), PLAIN, SPECULATIVE, Verdict.CONVERGED),
-    ("a bad one", Pass(-101.0), PLAIN, SPECULATIVE, Verdict.REVERT),
     # Without a way back there is no fit.
     ("not a number", Pass(np.nan), PLAIN, {}, Verdict.DIVERGED),
     ("-inf", Pass(-np.inf), PLAIN, {}, Verdict.DIVERGED),
@@ -69,7 +65,7 @@ TABLE = [
 
 @pytest.mark.parametrize(("seen", "rules", "given", "verdict"), [row[1:] for row in TABLE])
 def test_verdicts(seen, rules, given, verdict):
-    usual = {"before": -100.0, "tentative": False, "extrapolated": False, "last_gain": None}
+    usual = {"before": -100.0, "extrapolated": False, "last_gain": None}
     assert judge(seen, rules, **{**usual, **given}) is verdict
 
 
@@ -85,5 +81,5 @@ def test_the_update_is_not_asked_for_where_a_pass_is_refused():
             assert name != "schedule"
             return super().__getattribute__(name)
 
-    for objective, given in ((-101.0, EXTRAPOLATED), (np.nan, {"tentative": False, "extrapolated": False})):
+    for objective, given in ((-101.0, EXTRAPOLATED), (np.nan, {"extrapolated": False})):
         judge(Refused(objective), PLAIN, before=-100.0, last_gain=None, **given)

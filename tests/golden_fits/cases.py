@@ -78,7 +78,7 @@ def few(cls, *args, **options):
 
 ONE_STAGE = {"n_init": 2, "tol": 0.0}  # two restarts, and every pass is gone
 GIBBS = hb.GibbsChains(n_passes=4)
-BOUND = hb.Variational(polish=False)
+BOUND = hb.Variational(refine=False)
 TWO = hb.Growth(n_candidates=2)
 TEMPERED = hb.Chains(n_chains=10, n_temperatures=3)
 PLAN = {"wide_candidates": 5, "wide_active": 3, "n_passes": 6}

@@ -9,10 +9,10 @@ from hiddenbits.datasets import simulate_prototypes
 
 
 @cache
-def clusters(seed=0, q=2, polish=True):
+def clusters(seed=0, q=2, refine=True):
     """Rows with many repeats, the prototype of each, and a fitted model."""
     X, prototype = simulate_prototypes(n_copies=40, n_columns=8, flip=0.08, seed=seed)
-    return X, prototype, LogisticPCA(q, method=Variational(polish=polish), random_state=0).fit(X)
+    return X, prototype, LogisticPCA(q, method=Variational(refine=refine), random_state=0).fit(X)
 
 
 @cache

@@ -40,9 +40,9 @@ def test_density_against_integration(n):
     assert np.log(total) == pytest.approx(model.score_samples(X[n : n + 1])[0], abs=1e-6)
 
 
-@pytest.mark.parametrize("polish", [False, True])
-def test_contours_hold_what_they_say(polish):
-    X, _, model = clusters(polish=polish)
+@pytest.mark.parametrize("refine", [False, True])
+def test_contours_hold_what_they_say(refine):
+    X, _, model = clusters(refine=refine)
     masses = (0.5, 0.8, 0.95)
     drawn = contours(plots.posterior(model, X[3], masses=masses))
     x, y, density = plots.posterior_density(model, X[3])
@@ -62,7 +62,7 @@ def test_contours_hold_what_they_say(polish):
 
 
 def test_marks_are_the_means():
-    X, _, model = clusters(polish=False)
+    X, _, model = clusters(refine=False)
     ax = plots.posterior(model, X[3])
     marks = {line.get_label(): np.ravel(line.get_data()) for line in ax.lines}
     np.testing.assert_allclose(marks["_Gaussian mean"], model.transform(X[3:4])[0])

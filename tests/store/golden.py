@@ -86,8 +86,8 @@ VARIANTS = {
         hiddenbits.open_table(X, names=NAMES)
     ),
     "mixture_online": lambda X: LatentClassAnalysis(2, random_state=0).partial_fit(X),
-    "logistic_variational": lambda X: LogisticPCA(1, method=Variational(polish=False), random_state=0).fit(X),
-    "logistic_online": lambda X: LogisticPCA(1, method=Variational(polish=False), random_state=0).partial_fit(X),
+    "logistic_variational": lambda X: LogisticPCA(1, method=Variational(refine=False), random_state=0).fit(X),
+    "logistic_online": lambda X: LogisticPCA(1, method=Variational(refine=False), random_state=0).partial_fit(X),
     "logistic_quadrature": lambda X: LogisticPCA(1, method="quadrature", random_state=0).fit(X),
     "logistic_draws": lambda X: LogisticPCA(4, n_draws=50, ridge=1.0, random_state=0).fit(X),
     "clipped_online": lambda X: ClippedPCA(1, random_state=0).partial_fit(X),

@@ -14,6 +14,11 @@ from hiddenbits.data.summary import Summary
 from hiddenbits.engine.outcome import Restart
 from hiddenbits.engine.row_memory import RowMemory
 
+# Extrapolation begins after this many plain passes: earlier it more often lands in the basin of another maximum.
+# benchmarks/results/mixture.md has what it gains and how often it ends below plain EM. What begins close to its end,
+# a refinement or a fit that goes on from a subsample, needs fewer.
+PLAIN_PASSES, PLAIN_PASSES_FROM_FIT = 10, 3
+
 
 @dataclass(frozen=True, eq=False)
 class Extrapolation:
@@ -21,6 +26,8 @@ class Extrapolation:
 
     Attributes
     ----------
+    begins_after : int
+        Plain passes before the first extrapolation.
     tried : bool
         The next pass looks at an extrapolation.
     theta0 : ndarray or None
@@ -31,6 +38,7 @@ class Extrapolation:
         Whether the extrapolation under way is the longest allowed.
     """
 
+    begins_after: int = PLAIN_PASSES
     tried: bool = False
     theta0: Floats | None = None
     longest: float = 4.0
@@ -80,6 +88,7 @@ class Best:
     params: Any = None
     trace: tuple[float, ...] = ()
     stages: tuple[int, ...] = ()
+    stage: int = 0
 
 
 @dataclass(frozen=True)
@@ -109,17 +118,17 @@ class Position:
     params : Params or None
         What the next pass looks at; None before the start of a restart.
     safe : Params or None
-        The last M-step result: a refused extrapolation or speculative step returns to it, and the fit ends with it.
-    speculative : bool
-        `params` is a whole step of a model that speculates.
+        The last M-step result: a refused extrapolation returns to it, and the fit ends with it.
     refused : bool
         The last pass was refused: it tells nothing about gains.
     objective : float
         What the last pass found, at the parameters before the update; -inf before the first pass of a stage.
     trace : tuple of float
         The objective of each pass of the restart; a refused pass repeats the one before.
+    stage : int
+        Which of the models that a fit goes through it is at.
     stages : tuple of int
-        The number of passes after which each later stage began.
+        The number of passes after which each later stage began, or a model grew.
     online : Online
         Online passes.
     extrapolation, row_memory
@@ -135,10 +144,10 @@ class Position:
     restart: int = 0
     params: Any = None
     safe: Any = None
-    speculative: bool = False
     refused: bool = False
     objective: float = -np.inf
     trace: tuple[float, ...] = ()
+    stage: int = 0
     stages: tuple[int, ...] = ()
     online: Online = field(default_factory=Online)
     extrapolation: Extrapolation = field(default_factory=Extrapolation)
@@ -148,14 +157,14 @@ class Position:
     best: Best = field(default_factory=Best)
 
     @property
-    def passes_in_stage(self) -> int:
-        """Passes since the last stage began."""
+    def n_passes(self) -> int:
+        """Passes since the present stage began."""
         return len(self.trace) - (self.stages[-1] if self.stages else 0)
 
     @property
     def last_gain(self) -> float | None:
         """What the last pass gained; inf if it was refused, None before the second pass of a stage."""
-        if self.passes_in_stage < 2:
+        if self.n_passes < 2:
             return None
         return np.inf if self.refused else self.trace[-1] - self.trace[-2]
 
@@ -181,4 +190,4 @@ class CheckpointStore(Protocol):
 
 
 Watch = Callable[[Position, bool], bool]
-"""Called after every pass (position, end of this restart?); returning True asks the restart to stop."""
+"""Called after every pass with False, and with True where a restart is over; returning True asks it to stop."""

@@ -106,7 +106,7 @@ def posterior(
     >>> from hiddenbits import LogisticPCA, Variational, plots
     >>> from hiddenbits.datasets import simulate_prototypes
     >>> rows, _ = simulate_prototypes(seed=0)
-    >>> model = LogisticPCA(2, method=Variational(polish=False), random_state=0).fit(rows)
+    >>> model = LogisticPCA(2, method=Variational(refine=False), random_state=0).fit(rows)
     >>> plots.posterior(model, rows[0]).get_xlabel()
     'dimension 1'
     """

@@ -98,10 +98,10 @@ def test_online_fit_learns(rows):
 
 
 def test_online_passes_then_full_passes():
-    X, plain = simulate_mixture(40_000, 16, 3, seed=1).X, Variational(polish=False)
+    X, plain = simulate_mixture(40_000, 16, 3, seed=1).X, Variational(refine=False)
     with pytest.warns(ConvergenceWarning, match="max_iter"):
         quick = LogisticPCA(
-            2, method=Variational(polish=False), n_init=1, online_passes=1, max_iter=2, random_state=0
+            2, method=Variational(refine=False), n_init=1, online_passes=1, max_iter=2, random_state=0
         ).fit(X)
     with pytest.warns(ConvergenceWarning, match="max_iter"):
         cold = LogisticPCA(2, n_init=1, max_iter=2, method=plain, random_state=0).fit(X)

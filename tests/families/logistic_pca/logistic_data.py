@@ -6,7 +6,8 @@ from hiddenbits import open_table
 from hiddenbits.engine import Local, Settings, block_height, fit_em
 from hiddenbits.families.logistic_pca.grid_em import LogisticGrid
 from hiddenbits.families.logistic_pca.model import Logistic
-from hiddenbits.families.logistic_pca.params import FRESH, LogisticParams
+from hiddenbits.families.logistic_pca.params import LogisticParams
+from hiddenbits.families.logistic_pca.refine import RefinedLogistic
 
 
 def synth(seed, flip):
@@ -20,7 +21,7 @@ def small_start(seed, X, q=2):
     W = 0.1 * np.random.default_rng(10000 + seed).standard_normal((d, q))
     p = (X.sum(axis=0) + 0.5) / (n + 1)
     b = np.log(p) - np.log1p(-p)
-    return LogisticParams.at(W, b, b.copy(), FRESH)
+    return LogisticParams(W, b, b.copy())
 
 
 def fit(model, X, given=None, **settings):
@@ -50,4 +51,4 @@ def rows_of(model, function, params, X):
     return np.concatenate([getattr(model, function)(params, shared, block) for block in grid.blocks])
 
 
-__all__ = ["Logistic", "LogisticGrid", "fit", "rows_of", "small_start", "synth"]
+__all__ = ["Logistic", "LogisticGrid", "RefinedLogistic", "fit", "rows_of", "small_start", "synth"]

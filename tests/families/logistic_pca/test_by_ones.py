@@ -22,7 +22,8 @@ from hiddenbits.families.logistic_pca.by_ones.expectations import (
 )
 from hiddenbits.families.logistic_pca.by_ones.model import LogisticByOnes
 from hiddenbits.families.logistic_pca.model import Logistic
-from hiddenbits.families.logistic_pca.params import POLISHED, LogisticParams
+from hiddenbits.families.logistic_pca.params import LogisticParams
+from hiddenbits.families.logistic_pca.refine import RefinedLogistic
 from hiddenbits.maths.gauss_hermite import hermite
 from hiddenbits.maths.packed_symmetric import pack, unpack
 from tests.contracts.conftest import NotResident
@@ -45,11 +46,11 @@ def fitted():
 
 
 def exact_objective(model, X):
-    """Return the bound of the polish, computed cell by cell, with the prior: nats a row."""
+    """Return the bound of the refinement, computed cell by cell, with the prior: nats a row."""
     block = Block(Dense(X), AllOnes(X.shape), np.ones(len(X)), 0, 0)
     params = model.params_
     prior = -0.05 * ((params.loadings**2).sum() + ((params.intercepts - params.centre) ** 2).sum()) / len(X)
-    return Logistic(2).gaussian_rows(params, block, polished=True)[1].mean() + prior
+    return Logistic(2).gaussian_rows(params, block, refined=True)[1].mean() + prior
 
 
 def integrated(mean, variance):
@@ -118,10 +119,10 @@ def test_rows_by_their_pull_equal_integration(size, level, monkeypatch):
     """By a table of F, to 1e-4 nats a row: rare and common columns, a row far out and an empty one among the rows."""
     rng = np.random.default_rng(5)
     W, b = size * rng.standard_normal((200, 2)), level + 1.5 * rng.standard_normal(200)
-    params = LogisticParams.at(W, b, b, POLISHED)
+    params = LogisticParams(W, b, b)
     X, _ = Logistic(2).draw(params, 300, rng)
     X[0], X[1] = 0, W[:, 0] > 1.7 * size
-    block, model = Block(Dense(X), AllOnes(X.shape), np.ones(len(X)), 0, 0), Logistic(2)
+    block, model = Block(Dense(X), AllOnes(X.shape), np.ones(len(X)), 0, 0), RefinedLogistic(2)
     names = "likelihood_and_error", "posterior_moments"
     exact = [getattr(model, name)(params, None, block) for name in names]
     monkeypatch.setattr(Logistic, "rule", lambda self, params: None)
@@ -140,7 +141,7 @@ def test_likelihood_of_rows_with_few_of_many_rare_columns(monkeypatch):
     A = nodes @ W.T + b
     heights = A @ X.T - (np.logaddexp(0.0, A).sum(axis=1) + 0.5 * (nodes**2).sum(axis=1))[:, None]
     exact = np.logaddexp.reduce(heights, axis=0) + 2.0 * np.log(axis[1] - axis[0]) - np.log(2.0 * np.pi)
-    block, params = Block(Dense(X), AllOnes(X.shape), np.ones(3), 0, 0), LogisticParams.at(W, b, b)
+    block, params = Block(Dense(X), AllOnes(X.shape), np.ones(3), 0, 0), LogisticParams(W, b, b)
     monkeypatch.setattr(Logistic, "rule", lambda self, params: None)
     found = Logistic(2).likelihood_and_error(params, None, block)
     np.testing.assert_allclose(found[:, 0], exact, atol=1e-3)
@@ -180,7 +181,7 @@ def test_fit_is_as_good_as_one_over_all_cells(seed, q):
 
 
 def test_objective_is_the_exact_bound_within_its_error(fitted):
-    """The polish computes exactly, cell by cell, the bound that the cells of the map stand for."""
+    """The refinement computes exactly, cell by cell, the bound that the cells of the map stand for."""
     X, model = fitted
     assert abs(model.trace_[-1] / len(X) - exact_objective(model, X)) < 0.005
 
@@ -241,8 +242,8 @@ def test_which_way_is_taken_and_said(fitted, tmp_path, monkeypatch):
     blank[0, 0] = np.nan
     with pytest.raises(ValueError, match="without blanks; this one has 1"):
         LogisticPCA(2, method=ONES).fit(blank)
-    with pytest.raises(ValueError, match="polish=True"):
-        LogisticPCA(2, method=Variational(cost="ones", polish=False)).fit(X)
+    with pytest.raises(ValueError, match="refine=True"):
+        LogisticPCA(2, method=Variational(cost="ones", refine=False)).fit(X)
     monkeypatch.setattr(verbs, "LARGE", 1.0)  # "auto" takes the ones of sparse tables without blanks
     sparse_rows = sparse.csr_array((X[:300] * (X[:300].cumsum(axis=1) == 1)).astype(float))
     quick = LogisticPCA(2, random_state=0, tol=0.1)

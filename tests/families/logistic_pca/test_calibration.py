@@ -8,7 +8,7 @@ import pytest
 from scipy.linalg import orthogonal_procrustes
 
 from hiddenbits import IndependentColumns, LogisticPCA, Variational, hide_cells, open_table
-from hiddenbits.families.logistic_pca.params import POLISHED, VARIATIONAL, LogisticParams
+from hiddenbits.families.logistic_pca.params import LogisticParams
 
 pytestmark = pytest.mark.core
 
@@ -24,10 +24,11 @@ def drawn(seed, n, d, q, size=1.5):
     return X.astype(np.uint8), places, W, b
 
 
-def told(W, b, *, stage=POLISHED, **options):
+def told(W, b, *, refine=True, **options):
     """An estimator that has been told the truth."""
+    options = {"method": Variational(refine=refine), **options}
     model = LogisticPCA(W.shape[1], random_state=0, **options)
-    model.params_, model.n_features_in_ = LogisticParams.at(W, b, np.zeros(len(b)), stage), len(b)
+    model.params_, model.n_features_in_ = LogisticParams(W, b, np.zeros(len(b))), len(b)
     return model
 
 
@@ -45,13 +46,13 @@ def test_intervals_hold_the_truth_when_the_parameters_are_known(d, q):
 
     The bound's own posteriors are too narrow, by far more than that.
     """
-    shares = {VARIATIONAL: [], POLISHED: []}
+    shares = {False: [], True: []}
     for seed in SEEDS:
         X, places, W, b = drawn(seed, 1000, d, q)
-        for stage, found in shares.items():
-            found.append(held(told(W, b, stage=stage), X, places).mean())
-    assert np.mean(shares[POLISHED]) == pytest.approx(0.9, abs=0.02)
-    assert np.mean(shares[VARIATIONAL]) < 0.85
+        for refine, found in shares.items():
+            found.append(held(told(W, b, refine=refine), X, places).mean())
+    assert np.mean(shares[True]) == pytest.approx(0.9, abs=0.02)
+    assert np.mean(shares[False]) < 0.85
 
 
 def test_exact_posteriors_hold_the_truth_as_often_as_they_say():
@@ -65,12 +66,12 @@ def test_exact_posteriors_hold_the_truth_as_often_as_they_say():
 
 @pytest.mark.full
 def test_intervals_hold_the_truth_after_a_fit():
-    """With 1500 rows the loadings are known well enough; .02 is four standard errors. The polish does it."""
+    """With 1500 rows the loadings are known well enough; .02 is four standard errors. The refine does it."""
     shares = {True: [], False: []}
     for seed in SEEDS:
         X, places, _, _ = drawn(seed, 1500, 40, 2)
-        for polish, found in shares.items():
-            model = LogisticPCA(2, method=Variational(polish=polish), random_state=0).fit(X)
+        for refine, found in shares.items():
+            model = LogisticPCA(2, method=Variational(refine=refine), random_state=0).fit(X)
             found.append(held(model, X, places, align=True).mean())
     assert np.mean(shares[True]) == pytest.approx(0.9, abs=0.02)
     assert np.mean(shares[False]) < np.mean(shares[True]) - 0.02

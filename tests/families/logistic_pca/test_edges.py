@@ -24,7 +24,7 @@ def sharp(seed, q, d=10):
     drawn = rng.standard_normal((8, q)) @ W.T + b > 0
     rows = np.concatenate([drawn, rng.integers(0, 2, (8, d))]).astype(float)
     rows[5, :3] = np.nan
-    return LogisticParams.at(W, b, np.zeros(d)), rows
+    return LogisticParams(W, b, np.zeros(d)), rows
 
 
 def by_quad(params, row):
@@ -70,7 +70,7 @@ def test_the_oracle_equals_adaptive_integration():
 
 def test_a_bit_that_contradicts_a_certain_one_costs_all_of_it():
     """Bits at 0 and beyond 5.9 standard deviations, 500 nats apart: nothing stops at 300."""
-    params = LogisticParams.at(np.array([[85.0], [85.0]]), np.array([0.0, -500.0]), np.zeros(2))
+    params = LogisticParams(np.array([[85.0], [85.0]]), np.array([0.0, -500.0]), np.zeros(2))
     row = np.array([0.0, 1.0])
     truth = by_quad(params, row)
     assert -501 < truth < -490
@@ -99,7 +99,7 @@ def test_two_dimensions_estimate_with_an_honest_error(seed):
 def test_certain_bits_have_probability_one_at_most():
     """An activation of 400: its bit is certain, in importance sampling as elsewhere."""
     rng = np.random.default_rng(0)
-    params = LogisticParams.at(rng.standard_normal((6, 4)), np.array([400.0, -400.0, 0, 0, 0, 0]), np.zeros(6))
+    params = LogisticParams(rng.standard_normal((6, 4)), np.array([400.0, -400.0, 0, 0, 0, 0]), np.zeros(6))
     rows = np.array([[1.0, 0.0, np.nan, np.nan, np.nan, np.nan]])
     found, _ = rows_of(Logistic(4), "likelihood_and_error", params, rows)[0]
     assert found == pytest.approx(0.0, abs=0.2)

@@ -53,7 +53,7 @@ def test_usps_twos(real_data):
     twos = [usps[part][usps[f"{part}_label"] == 2] > 127 for part in ("train", "test")]
     X = np.concatenate(twos).astype(np.uint8)
     assert X.shape == (929, 256)
-    model = LogisticPCA(2, ridge=0.001, method=Variational(polish=False), tol=1e-6, random_state=0).fit(X)
+    model = LogisticPCA(2, ridge=0.001, method=Variational(refine=False), tol=1e-6, random_state=0).fit(X)
     assert -model.score(X) == pytest.approx(105.46, abs=0.03)
     assert -model.trace_[-1] / 929 == pytest.approx(106.01, abs=0.03)
     model = LogisticPCA(2, ridge=0.001, tol=1e-5, random_state=0).fit(X)

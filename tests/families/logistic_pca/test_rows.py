@@ -1,13 +1,15 @@
 """What the fitted map says about rows, against plain integration; and the edges of what a table can be."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from hiddenbits import LogisticPCA, Quadrature, Variational, open_table
-from hiddenbits.families.logistic_pca.params import POLISHED, VARIATIONAL, LogisticParams
+from hiddenbits.families.logistic_pca.params import LogisticParams
 from hiddenbits.maths import gauss_hermite
 from tests.contracts.test_fit import structured_rows
-from tests.families.logistic_pca.logistic_data import Logistic, LogisticGrid, rows_of, synth
+from tests.families.logistic_pca.logistic_data import Logistic, LogisticGrid, RefinedLogistic, rows_of, synth
 from tests.oracle.integration import Plane
 
 pytestmark = [pytest.mark.core, pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")]
@@ -21,8 +23,8 @@ def some_rows(rng, n, d):
     return rows
 
 
-def params_of(rng, d, q, size=1.5, stage=POLISHED):
-    return LogisticParams.at(size * rng.standard_normal((d, q)), rng.standard_normal(d), np.zeros(d), stage)
+def params_of(rng, d, q, size=1.5):
+    return LogisticParams(size * rng.standard_normal((d, q)), rng.standard_normal(d), np.zeros(d))
 
 
 @pytest.mark.thin(2)
@@ -50,7 +52,7 @@ def test_grid_answers_equal_integration(q, size):
 def test_variational_posteriors_are_at_rest(q, size, seed):
     """The fixed point of Tipping's equations 6 to 8, one row at a time and written out; however rows stand together."""
     rng = np.random.default_rng(seed)
-    params, rows = params_of(rng, 12, q, size, VARIATIONAL), some_rows(rng, 20, 12)
+    params, rows = params_of(rng, 12, q, size), some_rows(rng, 20, 12)
     W, b = params.loadings, params.intercepts
     found = rows_of(Logistic(q), "posterior", params, rows)
     for row, mean in zip(rows, found, strict=True):
@@ -99,7 +101,7 @@ def test_many_dimensions_are_estimated_and_say_so():
 
 
 def grid_of(W, level=0.0):
-    return LogisticParams.at(W, np.full(len(W), level), np.zeros(len(W))).grid
+    return LogisticParams(W, np.full(len(W), level), np.zeros(len(W))).grid
 
 
 def test_grid_is_refused_where_it_would_be_too_large():
@@ -116,7 +118,7 @@ def test_parts_of_a_grid_are_as_good_as_a_finer_one(q, d, size, monkeypatch):
     """A large grid is looked at where rows are; against all of a finer one. Also rows far out, and missing cells."""
     rng = np.random.default_rng(d)
     params = params_of(rng, d, q, size / np.sqrt(q))
-    model, X = Logistic(q), Logistic(q).draw(params, 300, rng)[0].astype(float)
+    model, X = RefinedLogistic(q), Logistic(q).draw(params, 300, rng)[0].astype(float)
     X[:100][rng.random((100, d)) < 0.3] = np.nan
     X[0], X[1, : d // 2], X[2, : d // 2] = np.nan, 0.0, 1.0
     assert params.grid.coarse is not None
@@ -124,7 +126,7 @@ def test_parts_of_a_grid_are_as_good_as_a_finer_one(q, d, size, monkeypatch):
     monkeypatch.setattr(gauss_hermite, "ACCURACY", 27.0)
     monkeypatch.setattr(gauss_hermite, "MOST_NODES", 1 << 18)
     monkeypatch.setattr(gauss_hermite, "LARGE", np.inf)
-    finer = params.at_stage(POLISHED)
+    finer = replace(params)
     assert len(finer.grid.nodes) > 1.2 * len(params.grid.nodes)
     assert finer.grid.coarse is None
     true = [rows_of(model, name, finer, X) for name in ("log_likelihood", "posterior_moments", "leave_one_out")]
@@ -192,8 +194,8 @@ def test_constant_and_missing_columns_and_rows(method, ridge):
 
 def test_float32_estimator_agrees():
     X = synth(1, 0.1)
-    wide = LogisticPCA(2, method=Variational(polish=False), random_state=0).fit(X)
-    narrow = LogisticPCA(2, method=Variational(polish=False, dtype="float32"), random_state=0).fit(X)
+    wide = LogisticPCA(2, method=Variational(refine=False), random_state=0).fit(X)
+    narrow = LogisticPCA(2, method=Variational(refine=False, dtype="float32"), random_state=0).fit(X)
     np.testing.assert_allclose(narrow.score_samples(X), wide.score_samples(X), rtol=0, atol=2e-2)
     assert narrow.score(X) == pytest.approx(wide.score(X), rel=1e-4)
 
@@ -204,17 +206,16 @@ def test_online_learning_reaches_what_full_passes_reach(monkeypatch):
     monkeypatch.setattr("hiddenbits.families._base.estimator.block_height", lambda footprint: 128)
     rng = np.random.default_rng(0)
     X, _ = Logistic(2).draw(params_of(rng, 20, 2), 6000, rng)
-    full = LogisticPCA(2, method=Variational(polish=False), random_state=0).fit(X)
-    online = LogisticPCA(2, method=Variational(polish=False), random_state=0)
+    full = LogisticPCA(2, method=Variational(refine=False), random_state=0).fit(X)
+    online = LogisticPCA(2, method=Variational(refine=False), random_state=0)
     for start in range(0, 6000, 1000):
         online.partial_fit(X[start : start + 1000])
     assert online.score(X) > full.score(X) - 0.05
     before = full.components_.copy()
     full.partial_fit(X[:500])  # goes on from the fit: the map moves a little
     assert 1e-6 < np.abs(full.components_ - before).max() < 0.3
-    polished = LogisticPCA(2, random_state=0, online_passes=1).fit(X)
-    assert float(polished.params_.stage) == POLISHED
-    assert polished.partial_fit(X[:300]).score(X) > full.score(X) - 0.05
+    refined = LogisticPCA(2, random_state=0, online_passes=1).fit(X)
+    assert refined.partial_fit(X[:300]).score(X) > full.score(X) - 0.05
 
 
 def test_quadrature_warns_where_its_grid_is_too_coarse():

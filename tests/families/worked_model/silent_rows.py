@@ -28,7 +28,7 @@ from hiddenbits.data.summary import Summary
 from hiddenbits.families._base.parameters import COMMON
 from hiddenbits.families._base.transformer import CodingEstimator
 from hiddenbits.maths.numerics import PROBABILITIES, SHARES, class_shares, clip_probability, softmax_rows
-from hiddenbits.model_api import ClassCodes, Footprint, Key, OneStage, Passes, Promises
+from hiddenbits.model_api import ClassCodes, Footprint, Key, Passes, Promises
 
 Shared = tuple[Floats, Floats, Floats]  # logit and ln(1 - probability) of each cell in each class, (d, K), and ln pi
 
@@ -53,7 +53,7 @@ class SilentStats(Statistics):
 
 
 @dataclass(frozen=True)
-class SilentRows(OneStage, ClassCodes[SilentParams]):
+class SilentRows(ClassCodes[SilentParams]):
     """The model: hyperparameters, and pure functions of parameters and blocks of rows."""
 
     silent_rate: float = 0.01  # e

@@ -11,7 +11,7 @@ from hiddenbits.data import Grid
 from hiddenbits.engine.block_statistics import block_statistics
 from hiddenbits.engine.executors.local import Executor
 from hiddenbits.engine.loops.fit_context import FitContext
-from hiddenbits.engine.loops.restarts import all_restarts, finish, started
+from hiddenbits.engine.loops.restarts import all_restarts
 from hiddenbits.engine.outcome import Outcome, StopReason
 from hiddenbits.engine.state import CheckpointStore, Position, Settings, Watch
 from hiddenbits.model_api import Key, Model, P, S
@@ -26,17 +26,17 @@ def fit_closed_form(
     watch: Watch | None,
 ) -> Outcome:
     """Fit a model in one pass; its objective is that of the update."""
-    return all_restarts(model, partial(_restart, model), grid, executor, settings, checkpoints, watch)
+    return all_restarts(model, one_pass, grid, executor, settings, checkpoints, watch)
 
 
-def _restart(model: Model[P, S], context: FitContext, position: Position) -> Position:
-    position = started(model, context, position)
+def one_pass(model: Model[P, S], context: FitContext, position: Position) -> tuple[Position, StopReason]:
+    """Walk the table once."""
     key = Key(context.settings.seed, position.restart)
     shared = model.prepare(position.params)
     stats = context.passes(partial(block_statistics, model, position.params, shared, key, None))
     new = model.update(position.params, stats)
     objective = model.objective(new, stats)
     position = replace(position, params=new, safe=new, objective=objective, trace=(*position.trace, objective))
-    context.notify(position, last=True)
     reason = StopReason.CONVERGED if np.isfinite(objective) else StopReason.NOT_FINITE
-    return context.keep(finish(model, context.settings, position, reason))
+    context.after_pass(position, reason)
+    return position, reason

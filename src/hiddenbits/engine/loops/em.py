@@ -1,4 +1,4 @@
-"""The EM loop: one for all models, with stages, extrapolation, checkpoints and a named reason to stop.
+"""The EM loop: one for all models, with extrapolation, checkpoints and a named reason to stop.
 
 A pass is three steps: `evaluate` walks the table, `judge` says what that means, `advance` makes the
 next position. Everything that the next pass depends on is in a `Position`; a checkpoint is a Position on disk, so a fit
@@ -18,18 +18,12 @@ from hiddenbits.data import Grid
 from hiddenbits.engine.block_statistics import block_statistics
 from hiddenbits.engine.executors.local import Executor
 from hiddenbits.engine.loops.fit_context import FitContext
-from hiddenbits.engine.loops.restarts import all_restarts, finish, started
+from hiddenbits.engine.loops.restarts import all_restarts
 from hiddenbits.engine.loops.squarem import adjusted, next_point
 from hiddenbits.engine.outcome import Outcome, StopReason
 from hiddenbits.engine.row_memory import RowMemory
-from hiddenbits.engine.state import CheckpointStore, Extrapolation, Position, Settings, Watch
-from hiddenbits.model_api import Extrapolates, Key, Model, P, S, Scheduled, Speculative
-
-# Extrapolation begins after this many plain passes: earlier it more often lands in the basin of another maximum.
-# benchmarks/results/mixture.md has what it gains and how often it ends below plain EM. A polish, the second
-# stage of a model that speculates, starts from a converged fit and needs fewer; so does what goes on from a subsample.
-PLAIN_PASSES, POLISH_PASSES = 10, 3
-ROUGH = 10.0  # the stage before a polish stops at 10 times the tolerance: the polish changes the parameters by more
+from hiddenbits.engine.state import CheckpointStore, Position, Settings, Watch
+from hiddenbits.model_api import Extrapolates, Key, Model, P, S, Scheduled
 
 
 def fit_em(
@@ -41,25 +35,18 @@ def fit_em(
     watch: Watch | None,
 ) -> Outcome:
     """Fit a model to a table; return the best of `n_init` restarts."""
-    return all_restarts(model, partial(_restart, model), grid, executor, settings, checkpoints, watch)
+    return all_restarts(model, iterate, grid, executor, settings, checkpoints, watch)
 
 
-def _restart(model: Model[P, S], context: FitContext, position: Position) -> Position:
-    """Go through one restart, or what is left of it."""
-    position = started(model, context, position)
+def iterate(model: Model[P, S], context: FitContext, position: Position) -> tuple[Position, StopReason]:
+    """Make passes until there is a reason to stop; return where that is, and the reason."""
     reason = None
     while reason is None:
         seen = evaluate(model, context, position)
         position, reason = advance(model, context.settings, position, seen, _judged(model, context, position, seen))
         del seen  # its statistics: on a wide table the next pass needs the memory
-        following = None if context.first_stage else _next_stage(model, context.settings, position, reason)
-        if following is not None:
-            reason = None
-        asked = context.notify(position, last=reason is not None)
-        reason = reason or asked  # a stage that is asked to stop ends here: the next one does not begin
-        if reason is None:
-            position = context.keep(following or position)
-    return context.keep(finish(model, context.settings, position, reason))
+        reason = context.after_pass(position, reason)
+    return position, reason
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,15 +89,13 @@ def evaluate(model: Model[P, S], context: FitContext, now: Position) -> Evaluati
 def _judged(model: Model[P, S], context: FitContext, now: Position, seen: Evaluation[P, S]) -> Verdict:
     """Return what a pass means for the fit at this position."""
     promises, weight = model.promises, context.weight
-    rough = ROUGH if promises.speculative and not now.stages else 1.0
     # A prior counts in rows, whatever their weight: its rounding is that of a row or more.
-    rules = Rules(context.settings.tol * weight * rough, max(weight, 1.0), promises.monotone, promises.scheduled)
+    rules = Rules(context.settings.tol * weight, max(weight, 1.0), promises.monotone, promises.scheduled)
     extrapolated = now.extrapolation.tried
     return judge(
         seen,
         rules,
         before=now.objective,
-        tentative=extrapolated or now.speculative,
         extrapolated=extrapolated,
         last_gain=now.last_gain,
     )
@@ -123,18 +108,18 @@ def advance(
     if verdict is Verdict.REVERT:
         extrapolation = adjusted(now.extrapolation, good=False)
         trace = (*now.trace, now.objective)
-        then = replace(now, params=now.safe, speculative=False, refused=True, trace=trace, extrapolation=extrapolation)
+        then = replace(now, params=now.safe, refused=True, trace=trace, extrapolation=extrapolation)
     elif verdict is Verdict.DIVERGED:
         then = replace(now, trace=(*now.trace, now.objective))
     else:
-        then = _updated(model, now, seen)
+        then = _updated(now, seen)
         if verdict is Verdict.ACCEPTED:
             then = replace(then, extrapolation=adjusted(now.extrapolation, good=True))
         elif verdict is Verdict.RECOVERING:  # the points before and after do not belong to one course
             then = replace(then, extrapolation=replace(now.extrapolation, theta0=None))
         elif verdict is Verdict.CONTINUE and settings.accelerate:
             then = _extrapolated(model, now, then)
-    out_of_passes = StopReason.MAX_ITER if then.passes_in_stage >= settings.max_iter else None
+    out_of_passes = StopReason.MAX_ITER if then.n_passes >= settings.max_iter else None
     return then, _why_stop(verdict, seen) or out_of_passes
 
 
@@ -149,15 +134,12 @@ def _why_stop(verdict: Verdict, seen: Evaluation[P, S]) -> StopReason | None:
     return ends.get(verdict)
 
 
-def _updated(model: Model[P, S], now: Position, seen: Evaluation[P, S]) -> Position:
-    """Return the position at the update; a model that speculates looks at its whole step first."""
-    new = seen.updated
-    whole = model.speculative_step(new) if model.promises.speculative and isinstance(model, Speculative) else None
+def _updated(now: Position, seen: Evaluation[P, S]) -> Position:
+    """Return the position at the update."""
     return replace(
         now,
-        params=new if whole is None else whole,
-        safe=new,
-        speculative=whole is not None,
+        params=seen.updated,
+        safe=seen.updated,
         refused=False,
         objective=seen.objective,
         trace=(*now.trace, seen.objective),
@@ -167,37 +149,14 @@ def _updated(model: Model[P, S], now: Position, seen: Evaluation[P, S]) -> Posit
 
 def _extrapolated(model: Model[P, S], now: Position, then: Position) -> Position:
     """Where it is time for extrapolation: remember the first of three points, or extrapolate from the third."""
-    settled = then.stages and (model.promises.speculative or not then.stages[0])  # it went on from a subsample
-    plain_passes = POLISH_PASSES if settled else PLAIN_PASSES
-    if not model.promises.accelerates or then.passes_in_stage < plain_passes:
+    if not model.promises.accelerates or then.n_passes < then.extrapolation.begins_after:
         return then
     moves = cast("Extrapolates[P]", model)  # as it promises; isinstance of a protocol takes a tenth of a short pass
     here, there, first = moves.to_vector(now.params), moves.to_vector(then.safe), now.extrapolation.theta0
     if first is None or not len(first) == len(here) == len(there):  # coordinates may change with a model's structure
         return replace(then, extrapolation=replace(now.extrapolation, theta0=here))
     extrapolation, vector = next_point(now.extrapolation, here, there)
-    return replace(then, extrapolation=extrapolation, speculative=False, params=moves.from_vector(vector, then.safe))
-
-
-def _next_stage(
-    model: Model[P, S], settings: Settings, position: Position, reason: StopReason | None
-) -> Position | None:
-    """Return where the next stage begins (more classes, or a polish) if one has ended and another follows, or None."""
-    if reason not in (StopReason.CONVERGED, StopReason.MAX_ITER):
-        return None
-    grown = model.grow(position.safe, Key(settings.seed, position.restart).stream("stage", len(position.stages)))
-    if grown is None:
-        return None
-    return replace(
-        position,
-        params=grown,
-        safe=grown,
-        objective=-np.inf,
-        stages=(*position.stages, len(position.trace)),
-        extrapolation=Extrapolation(),
-        speculative=False,
-        row_memory=None,
-    )
+    return replace(then, extrapolation=extrapolation, params=moves.from_vector(vector, then.safe))
 
 
 # What a pass of EM means for the fit: one pure function, and the verdicts that it can return.
@@ -210,7 +169,7 @@ ROUNDING, COARSE = 1e-10, 1e-5
 class Verdict(Enum):
     """What a pass means."""
 
-    REVERT = auto()  # an extrapolation or a speculative step lowered the objective: back to the last sure update
+    REVERT = auto()  # an extrapolation lowered the objective: back to the last update
     DIVERGED = auto()  # the objective is not a number
     PLANNED = auto()  # the model's schedule is running or over: gains and falls mean nothing
     ACCEPTED = auto()  # an extrapolation did not lower the objective: a plain step follows
@@ -246,9 +205,7 @@ class Rules:
     scheduled: bool  # the model has a schedule: after it a small change of either sign counts as converged
 
 
-def judge(
-    seen: Seen, rules: Rules, *, before: float, tentative: bool, extrapolated: bool, last_gain: float | None
-) -> Verdict:
+def judge(seen: Seen, rules: Rules, *, before: float, extrapolated: bool, last_gain: float | None) -> Verdict:
     """Return what a pass means; the first rule that applies decides.
 
     Parameters
@@ -258,15 +215,13 @@ def judge(
     rules : Rules
         What the fit is judged by.
     before : float
-        The objective of the pass before; -inf in the first pass of a stage.
-    tentative : bool
-        The pass looked at an extrapolation or a speculative step, from which there is a way back.
+        The objective of the pass before; -inf in a first pass.
     extrapolated : bool
-        It looked at an extrapolation.
+        The pass looked at an extrapolation, from which there is a way back.
     last_gain : float or None
-        What the pass before gained: inf if it was refused, None before the second pass of a stage.
+        What the pass before gained: inf if it was refused, None before the second pass.
     """
-    if tentative and not seen.objective >= before:  # also where it is not a number
+    if extrapolated and not seen.objective >= before:  # also where it is not a number
         return Verdict.REVERT
     if not np.isfinite(seen.objective):
         return Verdict.DIVERGED

@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from hiddenbits.data import Block, Grid
 from hiddenbits.data.declared import Additive
@@ -49,10 +49,11 @@ class _Logged:
 
 @dataclass
 class _Pace:
-    """When the last pass ended, and the seconds that it took."""
+    """When the last pass ended, the seconds that it took, and why the fit was asked to stop after it, if it was."""
 
     ended: float = field(default_factory=_now)
     took: float = 0.0
+    stop: StopReason | None = None
 
     def after_pass(self) -> None:
         """Note that a pass has ended."""
@@ -74,7 +75,6 @@ class FitContext:
     over_all: Passes | None = None  # of a fit to a subsample: the sum of a function over all rows
     begun: float = field(default_factory=_now)
     pace: _Pace = field(default_factory=_Pace)
-    first_stage: bool = False  # end before a polish
 
     def passes(self, function: Callable[[Block], S], /) -> S:
         """Return the sum of a function over the blocks.
@@ -112,16 +112,24 @@ class FitContext:
             self.checkpoints.save(position, self.summary)
         return position
 
-    def notify(self, position: Position, *, last: bool, to_callbacks: bool = True) -> StopReason | None:
-        """Log a pass and call the callbacks, if it is for them; return why the restart should stop after it, if so."""
+    def after_pass(
+        self, position: Position, reason: StopReason | None, *, to_callbacks: bool = True, save: bool = True
+    ) -> StopReason | None:
+        """Log a pass, call the callbacks if it is for them, and save where it led unless that is the end.
+
+        Return why the loop should stop: its own reason, or that a callback asks for it or the time of the fit is over.
+        """
         self.pace.after_pass()
         if self.logged and LOG.isEnabledFor(logging.DEBUG) and position.trace:
             LOG.debug(
                 "Restart %d: pass %d, objective %.10g.", position.restart + 1, len(position.trace), position.trace[-1]
             )
-        if self.watch and to_callbacks and self.watch(position, last):
-            return StopReason.CALLBACK
-        return StopReason.TIME if self.late() else None
+        asked = bool(self.watch and to_callbacks and self.watch(position, False))
+        self.pace.stop = StopReason.CALLBACK if asked else StopReason.TIME if self.late() else None
+        reason = reason or self.pace.stop
+        if reason is None and save:
+            self.keep(position)
+        return reason
 
     def log_stop(self, words: str, position: Position) -> None:
         """Log why a restart stopped; `position` is the one after its end."""
@@ -131,5 +139,7 @@ class FitContext:
             LOG.info(words + " stopped: %s after %d passes, objective %.10g.", *numbers)
 
 
+Loop = Callable[[Any, FitContext, Position], tuple[Position, StopReason]]
+"""Goes on with a model from a position; returns where it ends, and why."""
 RestartLoop = Callable[[FitContext, Position], Position]
 """Runs one restart, or what is left of it; returns the position after its end."""

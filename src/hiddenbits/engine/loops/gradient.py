@@ -66,7 +66,7 @@ class Climb(Generic[P, S]):
 
     def left(self, position: Position) -> int:
         """Return how many iterations the last stage may still make."""
-        return self.settings.max_iter - position.passes_in_stage
+        return self.settings.max_iter - position.n_passes
 
     def to_its_end(self, now: Position) -> tuple[Position, StopReason]:
         """Climb segment after segment, each of which is kept; return the position, and why the climb stopped."""
@@ -111,8 +111,7 @@ class Climb(Generic[P, S]):
             there = replace(there, params=params, safe=params, objective=objective, trace=trace)
             still = still + 1 if gain <= self.settings.tol * scale else 0
             reason = self._why_stop(there, still)
-            asked = self.context.notify(there, last=reason is not None, to_callbacks=to_callbacks)
-            reason = reason or asked
+            reason = self.context.after_pass(there, reason, to_callbacks=to_callbacks, save=False)
             if reason is not None:
                 raise StopIteration
 
@@ -125,7 +124,7 @@ class Climb(Generic[P, S]):
                 trace = (*now.trace, objective)
                 there = replace(now, params=params, safe=params, objective=objective, trace=trace)
             reason = StopReason.CONVERGED if np.isfinite(there.objective) else StopReason.NOT_FINITE
-            self.context.notify(there, last=True, to_callbacks=to_callbacks)
+            self.context.after_pass(there, reason, to_callbacks=to_callbacks)
         return there, reason
 
     def _why_stop(self, there: Position, still: int) -> StopReason | None:

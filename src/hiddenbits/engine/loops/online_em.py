@@ -30,7 +30,7 @@ def online_form(model: Model[P, S]) -> Model[P, S]:
 
     A model whose statistics hold only at the parameters that they were computed with has a separate form.
     """
-    return model.online() if model.promises.online_form and isinstance(model, OnlineForm) else model
+    return model.online() if isinstance(model, OnlineForm) else model
 
 
 def first_rows(grid: Grid, executor: Executor, seed: int) -> Grid:

@@ -9,7 +9,6 @@ pass a fit is in follows from its trace, so that a checkpoint holds nothing more
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from hiddenbits.data import Grid
 from hiddenbits.engine.executors.local import Executor
 from hiddenbits.engine.loops.em import evaluate
 from hiddenbits.engine.loops.fit_context import FitContext
-from hiddenbits.engine.loops.restarts import all_restarts, finish, started
+from hiddenbits.engine.loops.restarts import all_restarts
 from hiddenbits.engine.outcome import Outcome, StopReason
 from hiddenbits.engine.state import CheckpointStore, Position, Settings, Watch
 from hiddenbits.model_api import Key, P, Planned, S
@@ -34,20 +33,16 @@ def fit_planned(
     watch: Watch | None,
 ) -> Outcome:
     """Fit a model by its plan; return the best of `n_init` restarts."""
-    return all_restarts(model, partial(_restart, model), grid, executor, settings, checkpoints, watch)
+    return all_restarts(model, follow_plan, grid, executor, settings, checkpoints, watch)
 
 
-def _restart(model: Planned[P, S], context: FitContext, position: Position) -> Position:
-    """Go through one restart, or what is left of it."""
-    position = started(model, context, position)
+def follow_plan(model: Planned[P, S], context: FitContext, position: Position) -> tuple[Position, StopReason]:
+    """Make passes until there is a reason to stop; return where that is, and the reason."""
     reason = None
     while reason is None:
         position, reason = _after_pass(model, context, position)
-        asked = context.notify(position, last=reason is not None)
-        reason = reason or asked
-        if reason is None:
-            position = context.keep(position)
-    return context.keep(finish(model, context.settings, position, reason))
+        reason = context.after_pass(position, reason)
+    return position, reason
 
 
 def _after_pass(model: Planned[P, S], context: FitContext, now: Position) -> tuple[Position, StopReason | None]:

@@ -1,29 +1,30 @@
-"""Restarts, one after the other: how each begins and ends, whatever loop is in between."""
+"""Restarts, one after the other, and the stages of each: how they begin and end, whatever loop is in between."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from hiddenbits.data import Grid
 from hiddenbits.data.summary import Summary, summarise
 from hiddenbits.engine.executors.local import Executor, one_blas_thread
-from hiddenbits.engine.loops.fit_context import LOG, FitContext, RestartLoop
+from hiddenbits.engine.loops.fit_context import LOG, FitContext, Loop, RestartLoop
 from hiddenbits.engine.loops.online_em import FORGETTING, online_pass
 from hiddenbits.engine.loops.subsample_start import MORE, SubsampleStart, best_short_run
 from hiddenbits.engine.outcome import Outcome, Restart, StopReason
 from hiddenbits.engine.recorded_cells import check_recorded_cells
 from hiddenbits.engine.state import Best, CheckpointStore, Online, Position, Settings, Watch
-from hiddenbits.model_api import Key, Model, P, Passes, S
+from hiddenbits.model_api import Key, Model, P, Passes, S, Stage, stages_of
 
 QUICK_ITERATIONS = 400  # of a quick way, where time is limited
 
 
 def all_restarts(
     model: Model[P, S],
-    one: RestartLoop,
+    loop: Loop,
     grid: Grid,
     executor: Executor,
     settings: Settings,
@@ -33,8 +34,10 @@ def all_restarts(
 ) -> Outcome:
     """Run all restarts, or those that are left; return the best.
 
-    `alternative_starts` are tried on the subsample; without one, before all else where time is limited.
+    `loop` is the one that the stages of a restart go by. `alternative_starts` are tried on the subsample; without one,
+    before all else where time is limited.
     """
+    one = partial(restart, model, loop)
     with one_blas_thread():
         context = FitContext(grid, executor, settings, executor.reduce(summarise, grid), checkpoints, watch)
         check_recorded_cells(grid.table, context.summary)
@@ -108,16 +111,69 @@ def _first_position(one: RestartLoop, context: FitContext, subsample: SubsampleS
     return position
 
 
+# ------------------------------------------------------------------------------------------------------- one restart
+
+
+def restart(model: Model[P, S], loop: Loop, context: FitContext, position: Position) -> Position:
+    """Go through one restart, or what is left of it: one stage after the other, each by its loop."""
+    position, stages = started(model, context, position), stages_of(model)
+    while True:
+        stage = stages[position.stage]
+        settings = replace(context.settings, tol=stage.tolerance * context.settings.tol)
+        position, reason = (stage.loop or loop)(stage.model, replace(context, settings=settings), position)
+        following = _next_stage(stages, context, position, reason)
+        if following is None:
+            break
+        position = context.keep(following)
+    ended = context.keep(_finished(model, context.settings, position, reason))
+    if context.watch:
+        context.watch(position, True)
+    return ended
+
+
+def _next_stage(
+    stages: Sequence[Stage[P, S]], context: FitContext, position: Position, reason: StopReason
+) -> Position | None:
+    """Return where the next stage begins; None where the fit is over, or was asked to stop."""
+    number = position.stage + 1
+    if reason not in (StopReason.CONVERGED, StopReason.MAX_ITER) or context.pace.stop or number == len(stages):
+        return None
+    params = _begun(stages, number, position.safe, Key(context.settings.seed, position.restart))
+    if params is None:
+        return None
+    return Position(
+        restart=position.restart,
+        params=params,
+        safe=params,
+        trace=position.trace,
+        stage=number,
+        stages=(*position.stages, len(position.trace)),
+        online=position.online,
+        finished=position.finished,
+        best=position.best,
+    )
+
+
+def _begun(stages: Sequence[Stage[P, S]], number: int, params: P, key: Key) -> P | None:
+    """Return the parameters that a stage begins with; None where there is nothing left for it to do."""
+    begin = stages[number].begin
+    return params if begin is None else begin(params, key.stream("stage", number - 1))
+
+
 # ---------------------------------------------------------------------------------------- what every loop begins with
 
 
 def started(model: Model[P, S], context: FitContext, position: Position) -> Position:
-    """Return the position after the start of a restart and its online passes."""
+    """Return the position after the start of a restart and its online passes, which the last stage makes."""
+    settings = context.settings
     if position.params is None:
         passes = (model.promises.start_sees_all and context.over_all) or context.passes
-        position = context.keep(start_restart(model, context.settings, context.summary, passes, position))
-    while position.online.passes < context.settings.online_passes:
-        position = context.keep(_one_online_pass(model, context, position))
+        position = start_restart(model, settings, context.summary, passes, position)
+        if settings.online_passes:
+            position = _at_last_stage(model, settings, position)
+        position = context.keep(position)
+    while position.online.passes < settings.online_passes:
+        position = context.keep(_one_online_pass(stages_of(model)[-1].model, context, position))
     return position
 
 
@@ -126,15 +182,24 @@ def start_restart(
 ) -> Position:
     """Make the start of a restart."""
     key = Key(settings.seed, position.restart)
-    start = full_start(model, summary, key, passes) if settings.online_passes else model.start(summary, key, passes)
+    start = model.start(summary, key, passes)
     return replace(position, params=start, safe=start)
 
 
-def full_start(model: Model[P, S], summary: Summary, key: Key, passes: Passes) -> P:
-    """Return a start with all stages of a staged one taken at once: online EM has no stages."""
-    params, stage = model.start(summary, key, passes), 0
-    while (grown := model.grow(params, key.stream("stage", stage))) is not None:
-        params, stage = grown, stage + 1
+def _at_last_stage(model: Model[P, S], settings: Settings, position: Position) -> Position:
+    """Return a start where all stages have begun, one after the other: online EM has no stages."""
+    params = _through_stages(model, position.params, 1, Key(settings.seed, position.restart))
+    return replace(position, params=params, safe=params, stage=len(stages_of(model)) - 1)
+
+
+def _through_stages(model: Model[P, S], params: P, first: int, key: Key, *, to_size: bool = False) -> P:
+    """Return parameters after all stages from the first of these on have begun; or, of the declared size, fewer."""
+    stages = stages_of(model)
+    for number in range(first, len(stages)):
+        if to_size and not model.mismatch(params):
+            break
+        begun = _begun(stages, number, params, key)
+        params = params if begun is None else begun
     return params
 
 
@@ -150,19 +215,13 @@ def _one_online_pass(model: Model[P, S], context: FitContext, now: Position) -> 
 # ------------------------------------------------------------------------------------------ what every loop ends with
 
 
-def _completed(model: Model[P, S], params: P, key: Key) -> P:
-    """Return parameters of the declared size: a fit that was stopped may have classes or layers still to come."""
-    stage = 0
-    while model.mismatch(params) and (grown := model.grow(params, key.stream("stage", stage))) is not None:
-        params, stage = grown, stage + 1
-    return params
-
-
-def finish(model: Model[P, S], settings: Settings, position: Position, reason: StopReason) -> Position:
+def _finished(model: Model[P, S], settings: Settings, position: Position, reason: StopReason) -> Position:
     """Put a restart on record, and its parameters, completed to the declared size, if it is the best so far."""
     finished = (*position.finished, Restart(position.objective, len(position.trace), reason))
     best, restart = position.best, position.restart
     if best.restart < 0 or position.objective > finished[best.restart].objective:
-        params = _completed(model, position.safe, Key(settings.seed, restart))
-        best = Best(restart, params, position.trace, position.stages)
+        # A fit that was stopped may have classes or layers still to come.
+        key = Key(settings.seed, restart)
+        params = _through_stages(model, position.safe, position.stage + 1, key, to_size=True)
+        best = Best(restart, params, position.trace, position.stages, position.stage)
     return Position(restart=restart + 1, finished=finished, best=best)

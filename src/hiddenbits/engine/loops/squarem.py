@@ -41,6 +41,8 @@ def next_point(extrapolation: Extrapolation, theta1: Floats, theta2: Floats) -> 
 def adjusted(extrapolation: Extrapolation, *, good: bool) -> Extrapolation:
     """Return the state after the pass that looked at the extrapolation."""
     longest = extrapolation.longest
-    if good:
-        return Extrapolation(longest=longest * 4.0 if extrapolation.at_limit else longest)
-    return Extrapolation(longest=max(4.0, longest / 4.0))
+    if not good:
+        longest = max(4.0, longest / 4.0)
+    elif extrapolation.at_limit:
+        longest *= 4.0
+    return Extrapolation(extrapolation.begins_after, longest=longest)

@@ -16,7 +16,7 @@ from hiddenbits.data import Grid
 from hiddenbits.engine.block_statistics import block_statistics
 from hiddenbits.engine.executors.local import Executor
 from hiddenbits.engine.loops.fit_context import FitContext
-from hiddenbits.engine.loops.restarts import all_restarts, finish, start_restart
+from hiddenbits.engine.loops.restarts import all_restarts
 from hiddenbits.engine.outcome import Outcome, StopReason
 from hiddenbits.engine.state import CheckpointStore, Position, Settings, Watch
 from hiddenbits.model_api import Key, LooksAfterEpoch, P, Persists, S
@@ -31,14 +31,12 @@ def fit_persistent(
     watch: Watch | None,
 ) -> Outcome:
     """Fit a model by `max_iter` epochs of random steps; return the best of `n_init` restarts."""
-    return all_restarts(model, partial(_restart, model), grid, executor, settings, checkpoints, watch)
+    return all_restarts(model, epochs, grid, executor, settings, checkpoints, watch)
 
 
-def _restart(model: Persists[P, S], context: FitContext, position: Position) -> Position:
-    """Go through one restart, or what is left of it."""
+def epochs(model: Persists[P, S], context: FitContext, position: Position) -> tuple[Position, StopReason]:
+    """Go through the epochs, or those that are left; return where that leads, and why to stop there."""
     settings = context.settings
-    if position.params is None:
-        position = start_restart(model, settings, context.summary, context.passes, position)
     if position.memory is None:
         key = Key(settings.seed, position.restart).stream("memory")
         position = context.keep(replace(position, memory=model.first_memory(position.params, context.summary, key)))
@@ -51,12 +49,8 @@ def _restart(model: Persists[P, S], context: FitContext, position: Position) -> 
             reason = StopReason.CONVERGED
         elif len(position.trace) >= settings.max_iter:
             reason = StopReason.MAX_ITER if model.promises.looks_after_epoch else StopReason.SCHEDULE
-        asked = context.notify(position, last=reason is not None)
-        reason = reason or asked
-        if reason is None:
-            context.keep(position)
-    position = replace(position, safe=model.settle(position.safe, position.memory))
-    return context.keep(finish(model, settings, position, reason))
+        reason = context.after_pass(position, reason)
+    return replace(position, safe=model.settle(position.safe, position.memory)), reason
 
 
 def _epoch(model: Persists[P, S], grid: Grid, executor: Executor, settings: Settings, now: Position) -> Position:

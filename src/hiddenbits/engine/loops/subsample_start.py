@@ -23,7 +23,7 @@ from hiddenbits.engine.executors.local import Local
 from hiddenbits.engine.executors.progress import without_progress
 from hiddenbits.engine.loops.fit_context import LOG, FitContext, RestartLoop
 from hiddenbits.engine.outcome import Restart, StopReason
-from hiddenbits.engine.state import CheckpointStore, Position
+from hiddenbits.engine.state import PLAIN_PASSES_FROM_FIT, CheckpointStore, Extrapolation, Position
 from hiddenbits.model_api import BeginsOnFew, Climbs, Key, Model, Passes
 
 MORE = 2  # restarts on the subsample for each that was asked for, where there are several
@@ -99,14 +99,10 @@ class SubsampleStart:
         n_init = self.context.settings.n_init
         few = self._on_subsample(self.n_rows, n_init=n_init)
         ends: list[Position] = []
-        unpolished = replace(few, first_stage=n_init > 1 and self.model.promises.speculative)
         while len(ends) < n_init and not (ends and few.late()):
-            ends.append(self._best_way(unpolished, len(ends)))
+            ends.append(self._best_way(few, len(ends)))
         best, scale = max(ends, key=_reached), self.context.weight / few.weight
         others = tuple(_on_record(end, scale, StopReason.BEHIND) for end in ends if end is not best)
-        if unpolished.first_stage and not few.late():  # a polish costs as much as all passes before it
-            there = best.best
-            best = self.ways[0](few, Position(restart=there.restart, params=there.params, safe=there.params))
         rows = LARGER * self.n_rows
         while self._worth_it(rows) and not few.late(LARGER):
             few = self._on_subsample(rows, n_init=1)
@@ -123,8 +119,13 @@ class SubsampleStart:
     def _going_on(self, end: Position) -> Position:
         """Return the beginning of the last restart on more rows: where one to fewer of them ended."""
         params = self.model.on_all_rows(end.best.params)  # type: ignore[attr-defined]
-        # What goes on is a later stage: a polish is not preceded by a first one again.
-        return Position(restart=self.context.settings.n_init - 1, params=params, safe=params, stages=(0,))
+        return Position(
+            restart=self.context.settings.n_init - 1,
+            params=params,
+            safe=params,
+            stage=end.best.stage,
+            extrapolation=Extrapolation(PLAIN_PASSES_FROM_FIT),
+        )
 
     def _best_way(self, few: FitContext, restart: int) -> Position:
         """Return the end of a restart on the subsample: of the ways to begin it, that which came furthest."""

@@ -40,7 +40,12 @@ def watching(
     root.call_on_fit_task_begin(estimator=estimator)
     begun: list[Any] = []
 
-    def watch(position: Position, last: bool) -> bool:
+    def watch(position: Position, over: bool) -> bool:
+        now: Callable[[], dict[str, Any]] = lambda: attributes(position)  # noqa: E731
+        if over:
+            if begun:
+                begun.pop().call_on_fit_task_end(estimator=estimator, reconstruction_attributes=now)
+            return False
         if not begun:
             # Growing models have stages of max_iter passes each, so the number of passes is not known.
             restart = root.subcontext(task_name="restart", max_subtasks=None)
@@ -48,11 +53,7 @@ def watching(
             begun.append(restart)
         task = begun[0].subcontext(task_name="pass")
         task.call_on_fit_task_begin(estimator=estimator)
-        now: Callable[[], dict[str, Any]] = lambda: attributes(position)  # noqa: E731
-        stop = bool(task.call_on_fit_task_end(estimator=estimator, reconstruction_attributes=now))
-        if last or stop:
-            begun.pop().call_on_fit_task_end(estimator=estimator, reconstruction_attributes=now)
-        return stop
+        return bool(task.call_on_fit_task_end(estimator=estimator, reconstruction_attributes=now))
 
     yield watch
     root.call_on_fit_task_end(estimator=estimator)

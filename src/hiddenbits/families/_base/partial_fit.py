@@ -29,7 +29,7 @@ from hiddenbits.families._base.inputs import as_table, seed_of, total_weight
 from hiddenbits.families._base.protocol import Estimator
 from hiddenbits.families._base.record import fit_record
 from hiddenbits.families._base.sizes import refuse_unsupported
-from hiddenbits.model_api import Averages
+from hiddenbits.model_api import Averages, stages_of
 
 E = TypeVar("E", bound=Estimator)
 
@@ -106,8 +106,7 @@ def refit(estimator: E, X: object, sample_weight: ArrayLike | None, tol: float |
     settings = replace(made._settings(), n_init=1, online_passes=0, start_rows=None)
     settings = settings if tol is None else replace(settings, tol=tol)
     grid = made._pass_grid(model, table, settings)
-    # A model that polishes begins there: its first stage is behind it.
-    stages = (0,) if model.promises.speculative else ()
-    begin = _BeginsAt(Position(params=made.params_, safe=made.params_, stages=stages))
+    last = len(stages_of(model)) - 1  # the fit is behind it: only the last stage is repeated
+    begin = _BeginsAt(Position(params=made.params_, safe=made.params_, stage=last))
     made._keep(made._loop(model, grid, current().executor, settings, begin, None), total_weight(table))
     return made

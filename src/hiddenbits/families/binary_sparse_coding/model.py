@@ -46,7 +46,7 @@ from hiddenbits.families.binary_sparse_coding.truncated_posterior import (
     truncation,
 )
 from hiddenbits.maths.state_sums import states_of
-from hiddenbits.model_api import Footprint, Key, OneStage, Promises
+from hiddenbits.model_api import Footprint, Key, Promises
 
 EXACT_CAUSES = 12  # up to 4,096 states a row: the verbs look at all of them
 RIDGE = 1e-9  # of the mean of Sum <s>: where rows say nothing of a field, it stays as it is
@@ -55,7 +55,7 @@ LEAST_ACTIVE = 1e-5  # pi stays this far from 0 and 1
 
 
 @dataclass(frozen=True)
-class SparseCoding(OneStage):
+class SparseCoding:
     """The model of a pass; hyperparameters only.
 
     Parameters
@@ -101,9 +101,7 @@ class SparseCoding(OneStage):
             "monotone": "states and rows are left out, and which ones changes from pass to pass",
             "likelihood": "states with many causes on are left out: a lower bound",
         }
-        return Promises(
-            likelihood="exact" if exact else "bound", monotone=False, accelerates=False, online_form=True, why=why
-        )
+        return Promises(likelihood="exact" if exact else "bound", monotone=False, accelerates=False, why=why)
 
     @property
     def states(self) -> Truncation:

@@ -39,11 +39,11 @@ from hiddenbits.maths.nearest_correlation import clipped
 from hiddenbits.maths.packed_symmetric import packed_size
 from hiddenbits.maths.pair_counts import PairCounts, count_pairs
 from hiddenbits.maths.tetrachoric import fit_pairs, orthant_probability, varies_not
-from hiddenbits.model_api import Declared, Footprint, Key, OneStage, Passes, Promises
+from hiddenbits.model_api import Declared, Footprint, Key, Passes, Promises
 
 
 @dataclass(frozen=True)
-class Clipped(OneStage, Declared[ClippedParams], ClippedRows):
+class Clipped(Declared[ClippedParams], ClippedRows):
     """The model; hyperparameters only.
 
     Parameters

@@ -16,10 +16,10 @@ import numpy as np
 
 from hiddenbits.data import Grid
 from hiddenbits.data.rows_by_content import choose_rows
-from hiddenbits.engine import Executor, Outcome, Settings
+from hiddenbits.engine import Executor, Outcome, Settings, StopReason
 from hiddenbits.engine.loops.fit_context import FitContext
 from hiddenbits.engine.loops.gradient import Climb
-from hiddenbits.engine.loops.restarts import all_restarts, finish, started
+from hiddenbits.engine.loops.restarts import all_restarts, restart
 from hiddenbits.engine.state import CheckpointStore, Position, Watch
 from hiddenbits.families.combination_machine.model import Combination
 from hiddenbits.families.combination_machine.params import Centred, CombinationParams, CombinationStats
@@ -45,19 +45,16 @@ def fit_machine(
     at_once = replace(model, start_from="noise")
     if settings.online_passes and model.start_from == "grow":  # they are for all units
         model = at_once
-    others = [partial(_restart, at_once)] if model.start_from == "grow" else []
-    one = partial(_restart, model)
-    return all_restarts(model, one, grid, executor, settings, checkpoints, watch, alternative_starts=others)
+    others = [partial(restart, at_once, climb_machine)] if model.start_from == "grow" else []
+    return all_restarts(model, climb_machine, grid, executor, settings, checkpoints, watch, alternative_starts=others)
 
 
-def _restart(model: Combination, context: FitContext, position: Position) -> Position:
-    """Go through one restart, or what is left of it."""
-    position = started(model, context, position)
+def climb_machine(model: Combination, context: FitContext, position: Position) -> tuple[Position, StopReason]:
+    """Let a machine grow to its size, and climb until there is a reason to stop; return where that is, and why."""
     climb = Climb(model, context)
     while position.params.n_units < model.n_components:
         position = context.keep(_with_a_further_unit(climb, model, position))
-    position, reason = climb.to_its_end(position)
-    return context.keep(finish(model, context.settings, position, reason))
+    return climb.to_its_end(position)
 
 
 def _with_a_further_unit(

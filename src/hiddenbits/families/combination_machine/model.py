@@ -40,14 +40,14 @@ from hiddenbits.families.combination_machine.projection_pursuit import Units, pu
 from hiddenbits.maths.missing_rows import BITS, Blanks, Visible, rows_with_blanks
 from hiddenbits.maths.numerics import softplus, softplus_and_sigmoid
 from hiddenbits.maths.state_sums import Halves, Phase, StateSums, added_here, check_units, expectations, states_of
-from hiddenbits.model_api import AsOnSubsample, Declared, Footprint, Key, OneStage, Passes, Promises
+from hiddenbits.model_api import AsOnSubsample, Declared, Footprint, Key, Passes, Promises
 
 START_NOISE = 0.1  # standard deviation of the first weights
 UPDATE_STEPS = 40  # quasi-Newton steps of one M-step: enough to gain most of it
 
 
 @dataclass(frozen=True)
-class Combination(OneStage, AsOnSubsample, Declared[CombinationParams]):
+class Combination(AsOnSubsample, Declared[CombinationParams]):
     """The model; hyperparameters only.
 
     Parameters

@@ -7,7 +7,6 @@ nothing: the objective may fall. The paper does not give its rate; this one reac
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from hiddenbits.data import Grid
 from hiddenbits.engine import Executor, Outcome, Settings, StopReason
 from hiddenbits.engine.loops.fit_context import FitContext
 from hiddenbits.engine.loops.gradient import Climb
-from hiddenbits.engine.loops.restarts import all_restarts, finish, started
+from hiddenbits.engine.loops.restarts import all_restarts
 from hiddenbits.engine.state import CheckpointStore, Position, Watch
 from hiddenbits.families.combination_machine.model import Combination
 
@@ -31,17 +30,17 @@ def ascend(
     watch: Watch | None,
 ) -> Outcome:
     """Fit a machine to a table, `max_iter` epochs from its start."""
-    return all_restarts(model, partial(_restart, model), grid, executor, settings, checkpoints, watch)
+    return all_restarts(model, epochs, grid, executor, settings, checkpoints, watch)
 
 
-def _restart(model: Combination, context: FitContext, position: Position) -> Position:
-    """Go through one restart. Its epochs are not kept: a fit that was broken off makes them again."""
-    there, n_epochs = started(model, context, position), context.settings.max_iter
+def epochs(model: Combination, context: FitContext, there: Position) -> tuple[Position, StopReason]:
+    """Go through the epochs. They are not kept: a fit that was broken off makes them again."""
+    n_epochs = context.settings.max_iter
     climb, vector = Climb(model, context), model.to_vector(there.params)
     params, objective, gradient = climb.look(there.params)
     there = replace(there, params=params, safe=params, objective=objective)
     reason, velocity = StopReason.MAX_ITER if n_epochs else StopReason.SCHEDULE, np.zeros_like(vector)
-    for epoch in range(n_epochs):
+    for _ in range(n_epochs):
         velocity = MOMENTUM * velocity + RATE / context.weight * gradient
         vector = vector + velocity
         params, objective, gradient = climb.look(model.at_vector(vector, there.params))
@@ -50,7 +49,7 @@ def _restart(model: Combination, context: FitContext, position: Position) -> Pos
             break
         trace = (*there.trace, objective)
         there = replace(there, params=params, safe=params, objective=objective, trace=trace)
-        if asked := context.notify(there, last=epoch + 1 == n_epochs):
+        if asked := context.after_pass(there, None, save=False):
             reason = asked
             break
-    return context.keep(finish(model, context.settings, there, reason))
+    return there, reason

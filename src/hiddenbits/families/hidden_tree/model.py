@@ -45,7 +45,7 @@ from hiddenbits.families.nodes.posterior import expected_counts as class_counts
 from hiddenbits.maths.chow_liu import heaviest_forest, n_pairs, pair_number
 from hiddenbits.maths.numerics import TINY, clip_probability, log_one_minus, share_or
 from hiddenbits.maths.pair_counts import Cells, PairCounts, count_pairs
-from hiddenbits.model_api import AsOnSubsample, Declared, Footprint, Key, Linked, OneStage, Passes, Promises
+from hiddenbits.model_api import AsOnSubsample, Declared, Footprint, Key, Linked, Passes, Promises
 
 MOVING = 0.1  # share of rows that leave their class from one column to the next, at the start
 EQUAL = 2.0**-36  # gains of links closer than this (share of the weight) are equal: rounding must not choose trees
@@ -53,7 +53,7 @@ STRIP = 64  # columns whose pairs with all others are looked at together
 
 
 @dataclass(frozen=True)
-class StateTree(AsOnSubsample, OneStage, Declared[HiddenTreeParams], Linked):
+class StateTree(AsOnSubsample, Declared[HiddenTreeParams], Linked):
     """The model; hyperparameters only.
 
     Parameters

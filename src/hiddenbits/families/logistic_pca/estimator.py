@@ -28,6 +28,7 @@ from hiddenbits.families.logistic_pca.grid_em import LogisticGrid
 from hiddenbits.families.logistic_pca.information import LogisticScores
 from hiddenbits.families.logistic_pca.model import ROW_CELLS, Logistic
 from hiddenbits.families.logistic_pca.params import canonical
+from hiddenbits.families.logistic_pca.refine import RefinedLogistic
 from hiddenbits.store.validation import require
 
 # The methods of logistic PCA with their options: `Variational` and `Quadrature`.
@@ -38,11 +39,11 @@ class Variational(BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    polish : bool, default=True
+    refine : bool, default=True
         After the variational stage, go on with a tighter bound (the best Gaussian posterior of each row). It closes
         most of the gap to maximum likelihood and makes posteriors as wide as they should be.
     dtype : {"float64", "float32"}, default="float64"
-        Precision of the variational stage's work on cells. Sums over rows and the polish are always float64.
+        Precision of the variational stage's work on cells. Sums over rows and the refinement are always float64.
     cost : {"auto", "cells", "ones"}, default="auto"
         What the time of a pass grows with: the cells of the table, or its ones, with rows grouped by their place on the
         map: an approximation, for up to three dimensions and tables without blanks. "auto" takes the ones of
@@ -51,23 +52,23 @@ class Variational(BaseEstimator):  # type: ignore[misc]
     Examples
     --------
     >>> from hiddenbits import LogisticPCA, Variational
-    >>> LogisticPCA(2, method=Variational(polish=False, dtype="float32"))
-    LogisticPCA(method=Variational(dtype='float32', polish=False))
+    >>> LogisticPCA(2, method=Variational(refine=False, dtype="float32"))
+    LogisticPCA(method=Variational(dtype='float32', refine=False))
     """
 
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
-        "polish": ["boolean"],
+        "refine": ["boolean"],
         "dtype": [StrOptions({"float64", "float32"})],
         "cost": [StrOptions({"auto", "cells", "ones"})],
     }
 
     def __init__(
         self,
-        polish: bool = True,
+        refine: bool = True,
         dtype: Literal["float64", "float32"] = "float64",
         cost: Literal["auto", "cells", "ones"] = "auto",
     ) -> None:
-        self.polish = polish
+        self.refine = refine
         self.dtype = dtype
         self.cost = cost
 
@@ -116,7 +117,7 @@ class LogisticPCA(MapEstimator[Any, Any]):  # parameters of a fit by the cells, 
     `score_samples` and `posterior` integrate on a grid, up to three dimensions, where one fine enough is small enough:
     `likelihood_` is then "exact", to about 1e-8, and means are to about 1e-7. Otherwise likelihoods are estimated
     by importance sampling from each row's Gaussian posterior, or where bits are nearly certain from a wider one, and
-    means are those of the best Gaussian posterior, which is close to exact (after a fit without polish of the paper's,
+    means are those of the best Gaussian posterior, which is close to exact (without a refinement of the paper's,
     13 to 30% too narrow). In two dimensions rows without missing cells are then integrated over a table of what zeros
     say, to about 0.0001, at a cost that follows their ones, unless loadings exceed 8. Grids end at 8 standard
     deviations of x, the one of method="quadrature" at 6: rows that lie out there come out too unlikely.
@@ -126,9 +127,9 @@ class LogisticPCA(MapEstimator[Any, Any]):  # parameters of a fit by the cells, 
     n_components : int, default=2
         Number of dimensions.
     method : {"variational", "quadrature", "sampling"}, Variational or Quadrature, default="variational"
-        How to fit: by a variational bound and its polish (any number of dimensions); by exact EM on a grid (1 to 3
+        How to fit: by a variational bound and its refinement (any number of dimensions); by exact EM on a grid (1 to 3
         dimensions); or by EM on a fixed sample from the prior (the paper's section 3). `Variational` and `Quadrature`
-        have the options of each, such as ``Variational(polish=False)``.
+        have the options of each, such as ``Variational(refine=False)``.
     ridge : float, default=0.1
         Precision of the normal prior of the loadings, and of the intercepts around the logits of the column means.
         Its log is part of the objective: -(ridge/2) (|w|^2 + (b - c)^2) for each column.
@@ -163,8 +164,8 @@ class LogisticPCA(MapEstimator[Any, Any]):  # parameters of a fit by the cells, 
     cost_ : str
         What the time of the fit's passes grew with: "cells", or "ones" (see `Variational`).
     trace_ : ndarray of shape (n_iter_,)
-        Objective after each pass (bound or log-likelihood, plus log prior, in nats over the table). Where the polish
-        begins, the bound changes and the objective extrapolations.
+        Objective after each pass (bound or log-likelihood, plus log prior, in nats over the table). Where the
+        refinement begins, the bound changes, and the objective may fall.
     n_iter_, converged_, stop_reason_ : int, bool, str
         How the best restart went.
     restarts_ : tuple
@@ -238,10 +239,9 @@ class LogisticPCA(MapEstimator[Any, Any]):  # parameters of a fit by the cells, 
     def _model(self) -> Logistic | LogisticGrid:
         method = self._options()["method"]
         if isinstance(method, Variational):
-            return Logistic(
+            return (RefinedLogistic if method.refine else Logistic)(
                 n_components=self.n_components,
                 ridge=self.ridge,
-                polish=method.polish,
                 start_from=self.start,
                 dtype=method.dtype,
                 n_draws=self.n_draws,

@@ -1,4 +1,4 @@
-"""Expectations of a cell's terms under the Gaussian posterior of its row: for the polish."""
+"""Expectations of a cell's terms under the Gaussian posterior of its row: for the refinement."""
 
 from __future__ import annotations
 

@@ -20,7 +20,6 @@ from hiddenbits.data.operands import sums_over_rows
 from hiddenbits.data.summary import Summary
 from hiddenbits.families.logistic_pca.model import FURTHEST, Logistic
 from hiddenbits.families.logistic_pca.params import (
-    VARIATIONAL,
     LogisticParams,
     params_mismatch,
 )
@@ -119,10 +118,6 @@ class LogisticGrid(AsOnSubsample, LogisticRows):
         """Whether a prior keeps parameters finite where a column does not vary."""
         return self.ridge > 0.0
 
-    def grow(self, params: LogisticParams, key: Key) -> None:
-        """There is only one stage."""
-        return
-
     def prepare(self, params: LogisticParams) -> Floats:
         """Return the table of nodes."""
         return self.node_table(params, self.fitted_rule)
@@ -148,7 +143,7 @@ class LogisticGrid(AsOnSubsample, LogisticRows):
 
     def _columns(self, params: LogisticParams, joint: Floats, stats: GridStats, nodes: Floats) -> Floats:
         """Return the expected log-likelihood of each column, with its prior."""
-        A = activations(params.with_joint(joint, VARIATIONAL), nodes).T
+        A = activations(params.with_joint(joint), nodes).T
         return np.asarray(
             (stats.ones * A - stats.observed * softplus(A)).sum(axis=1) + log_prior(joint, params.centre, self.ridge)
         )
@@ -161,7 +156,7 @@ class LogisticGrid(AsOnSubsample, LogisticRows):
         joint = params.joint
         best = self._columns(params, joint, stats, nodes)
         for _ in range(NEWTON_STEPS):
-            p = chances(activations(params.with_joint(joint, VARIATIONAL), nodes)).T
+            p = chances(activations(params.with_joint(joint), nodes)).T
             gradient = (stats.ones - stats.observed * p) @ extended - ridge * joint
             gradient[:, -1] += ridge * params.centre
             matrix = unpack((stats.observed * (p * (1.0 - p))) @ squares, k) + ridge * np.eye(k)
@@ -175,7 +170,7 @@ class LogisticGrid(AsOnSubsample, LogisticRows):
             step[fell] = 0.0
             joint = joint + step
             best = np.where(fell, best, reached)
-        return params.with_joint(joint, VARIATIONAL)
+        return params.with_joint(joint)
 
     def to_vector(self, params: LogisticParams) -> Floats:
         """Return W and b in one row."""
@@ -183,17 +178,17 @@ class LogisticGrid(AsOnSubsample, LogisticRows):
 
     def from_vector(self, vector: Floats, params: LogisticParams) -> LogisticParams:
         """Return parameters at `vector`; what is not extrapolated comes from `params`."""
-        return params.with_joint(np.clip(vector, -FURTHEST, FURTHEST).reshape(params.joint.shape), VARIATIONAL)
+        return params.with_joint(np.clip(vector, -FURTHEST, FURTHEST).reshape(params.joint.shape))
 
-    def gaussian_posterior(self, params: LogisticParams, block: Block, *, polished: bool) -> Posterior:
+    def gaussian_posterior(self, params: LogisticParams, block: Block, *, refined: bool) -> Posterior:
         """Return the best Gaussian posterior of each row, to draw from."""
-        return Logistic(params.n_components).gaussian_posterior(params, block, polished=polished)
+        return Logistic(params.n_components).gaussian_posterior(params, block, refined=refined)
 
     def posterior_moments(self, params: LogisticParams, shared: object, block: Block) -> Floats:
         """Return the mean and the packed covariance of each row's posterior, side by side; exact on a grid."""
         rule = self.rule(params)
         if rule is None:
-            posterior = self.gaussian_posterior(params, block, polished=True)
+            posterior = self.gaussian_posterior(params, block, refined=True)
             return np.concatenate([posterior.mean, posterior.covariance], axis=1)
         return self.moments_on_grid(params, rule, block)
 

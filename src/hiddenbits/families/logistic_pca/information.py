@@ -15,7 +15,7 @@ import numpy as np
 
 from hiddenbits.array_types import Floats, Rows
 from hiddenbits.data import Block
-from hiddenbits.families.logistic_pca.params import VARIATIONAL, LogisticParams
+from hiddenbits.families.logistic_pca.params import LogisticParams
 from hiddenbits.families.logistic_pca.rows import LogisticRows, activations, chances
 from hiddenbits.maths.free_parameters import FreeParameters, Quantity
 from hiddenbits.maths.gauss_hermite import Rule
@@ -69,7 +69,7 @@ class LogisticScores:
     def at(self, vector: Floats) -> LogisticParams:
         """Return the parameters at a vector of coordinates."""
         joint = vector.reshape(-1, self.params.n_columns).T
-        return self.params.with_joint(np.ascontiguousarray(joint), VARIATIONAL)
+        return self.params.with_joint(np.ascontiguousarray(joint))
 
     def _gradients(self, block: Block) -> Iterator[tuple[Rows, Nodes, Floats, Floats, Floats, Floats]]:
         """Yield some rows at a time: their nodes with posterior weights, bits, what was observed, and gradients."""

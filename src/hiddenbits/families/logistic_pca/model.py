@@ -41,35 +41,21 @@ from hiddenbits.data.operands import Operand, product_with_totals, sums_over_row
 from hiddenbits.data.summary import Summary
 from hiddenbits.families.logistic_pca.cell_kernels import curvatures, inner_steps, quarter
 from hiddenbits.families.logistic_pca.params import (
-    POLISHED,
-    VARIATIONAL,
     LogisticParams,
     LogisticStats,
     params_mismatch,
     stats_flaw,
 )
-from hiddenbits.families.logistic_pca.polish import (
-    ROW_STEPS,
-    PolishedRows,
-    measure_step,
-    newton_step,
-    polished_objective,
-    polished_rows,
-    step_from_average,
-    sum_polished,
-    take_step,
-    to_average,
-)
+from hiddenbits.families.logistic_pca.refined_rows import ROW_STEPS, refined_rows
 from hiddenbits.families.logistic_pca.rows import LogisticRows
 from hiddenbits.families.logistic_pca.start import expected_statistics, start_logistic
 from hiddenbits.maths.missing_cells import Blanks
 from hiddenbits.maths.packed_symmetric import Posterior, identity, pack_outer, packed_size, unpack
 from hiddenbits.maths.ridge import effective_ridge, log_prior
-from hiddenbits.model_api import Footprint, Key, Passes, Promises
+from hiddenbits.model_api import AsOnSubsample, Footprint, Key, Passes, Promises
 
 FURTHEST = 1e3  # extrapolated loadings stay within this
 ROW_CELLS = 1 << 22  # cells that a row function works on together, however tall its block is
-STEPS_TO_POLISH = 4  # inner steps of a row without a posterior in a pass of the polish, whose own step follows
 PATIENT_STEPS, LOOK_EVERY = 64, 8  # inner steps where a posterior is the answer, not a step on the way
 AT_REST = {"d": 1e-8, "f": 1e-4}  # a row whose mean has moved less between two looks is done, by precision
 
@@ -84,7 +70,7 @@ class Shared:
 
 
 @dataclass(frozen=True)
-class Logistic(LogisticRows):
+class Logistic(AsOnSubsample, LogisticRows):
     """The model; hyperparameters only.
 
     Parameters
@@ -93,8 +79,6 @@ class Logistic(LogisticRows):
         q.
     ridge : float
         Precision of the normal prior of the loadings, and of the intercepts around the logits of the column means.
-    polish : bool
-        Go on with the Gaussian variational bound (`polish`) when the variational stage has converged.
     start_from : {"pca", "noise"}
         Principal components (in the first restart), or random loadings.
     dtype : {"float64", "float32"}
@@ -109,7 +93,6 @@ class Logistic(LogisticRows):
 
     n_components: int = 2
     ridge: float = 0.1
-    polish: bool = True
     start_from: Literal["pca", "noise"] = "pca"
     dtype: Literal["float64", "float32"] = "float64"
     cold_steps: int = 10
@@ -136,8 +119,6 @@ class Logistic(LogisticRows):
             accelerates=True,
             oracle="quadrature",
             why=why,
-            speculative=self.polish,
-            online_form=True,
         )
 
     def footprint(self, n_columns: int, row_cells: float) -> Footprint:
@@ -151,33 +132,24 @@ class Logistic(LogisticRows):
         """Return principal components, or random loadings."""
         return start_logistic(self.n_components, self.start_from, summary, key, passes)
 
-    def grow(self, params: LogisticParams, key: Key) -> LogisticParams | None:
-        """Go on to the polish where the variational stage has been fitted; None where that is all, or nothing yet."""
-        return params.revived().at_stage(POLISHED) if self.polish and float(params.stage) == VARIATIONAL else None
-
     @property
     def has_prior(self) -> bool:
         """Whether a prior keeps parameters finite where a column does not vary."""
         return self.ridge > 0.0
 
-    def on_all_rows(self, params: LogisticParams) -> LogisticParams:
-        """Return the parameters with which a fit goes on over all rows: without the step that was under way."""
-        return params.at_stage(float(params.stage))
-
-    def online(self) -> Logistic:
-        """Return the form of the model that online EM needs."""
-        return OnlineLogistic(**vars(self))
-
     def prepare(self, params: LogisticParams) -> Shared:
         """Return w^, V/4 with V = packed w^ w^', and the column sums of w^."""
-        dtype = np.float64 if float(params.stage) == POLISHED else self.dtype  # the polish weighs small gains
+        return self.prepared(params, self.dtype)
+
+    def prepared(self, params: LogisticParams, dtype: DTypeLike) -> Shared:
+        """Return what `prepare` does, in this precision."""
         joint = params.joint.astype(dtype)
         totals = joint.sum(axis=0, keepdims=True, dtype=np.float64)  # of the numbers that the products will see
         return Shared(joint, quarter(pack_outer(joint)), totals)
 
-    def _linear(self, shared: Shared, x: Operand, o: Operand) -> Floats:
+    def linear(self, shared: Shared, block: Block) -> Floats:
         """Return Sum_i r_i w^_i for each row: all that the bits themselves have to say."""
-        return linear_terms(shared.joint, shared.totals, x, o)
+        return linear_terms(shared.joint, shared.totals, *self._operands(shared, block))
 
     def _operands(self, shared: Shared, block: Block) -> tuple[Operand, Operand]:
         if shared.V4.dtype == np.float64:
@@ -186,7 +158,7 @@ class Logistic(LogisticRows):
 
     def _patient_steps(self, shared: Shared, linear: Floats, block: Block) -> tuple[Posterior, Floats]:
         """Return posterior and bound of each row: when it has come to rest, or after many steps."""
-        all_rows, bounds = self._cold(shared, block), np.empty(block.n_rows)
+        all_rows, bounds = self.cold(shared, block), np.empty(block.n_rows)
         moving, at, limit = np.arange(block.n_rows), all_rows, AT_REST[shared.V4.dtype.char]
         for _ in range(0, PATIENT_STEPS, LOOK_EVERY):
             blanks = Blanks.of(block.observed.take(moving))
@@ -198,7 +170,7 @@ class Logistic(LogisticRows):
                 break
         return all_rows, bounds
 
-    def _cold(self, shared: Shared, block: Block) -> Posterior:
+    def cold(self, shared: Shared, block: Block) -> Posterior:
         """Return the prior, for rows that have no posterior yet."""
         q = shared.joint.shape[1] - 1
         return Posterior(np.zeros((block.n_rows, q)), np.tile(identity(q), (block.n_rows, 1)))
@@ -207,10 +179,8 @@ class Logistic(LogisticRows):
         self, params: LogisticParams, shared: Shared, block: Block, carry: Posterior | None, key: Key
     ) -> tuple[LogisticStats, Posterior]:
         """E-step: the posterior of each row, and with it the two sums of each column."""
-        if float(params.stage) == POLISHED:
-            return self._expect_polished(params, shared, block, carry)
         operands, blanks = self._operands(shared, block), Blanks.of(block.observed)
-        linear = self._linear(shared, *operands)
+        linear = linear_terms(shared.joint, shared.totals, *operands)
         posterior, kappa, bound = self.expect_rows(shared, block, linear, blanks, carry)
         sums = linear_sums(operands, block.weights[:, None] * posterior.extended(), self.dtype)
         return self.sum_rows(block.weights, sums, posterior, kappa, bound), posterior
@@ -225,7 +195,7 @@ class Logistic(LogisticRows):
     ) -> tuple[Posterior, AnyArray, Floats]:
         """Return the posterior of each row, 4 kappa (in this thread's buffer) and each row's bound."""
         n_steps = self.cold_steps if carry is None else self.warm_steps
-        return inner_steps(shared.V4, linear, blanks, carry or self._cold(shared, block), n_steps)
+        return inner_steps(shared.V4, linear, blanks, carry or self.cold(shared, block), n_steps)
 
     def sum_rows(
         self, weights: Floats, linear: Floats, posterior: Posterior, kappa: AnyArray, bound: Floats
@@ -236,88 +206,40 @@ class Logistic(LogisticRows):
             weight=np.asarray(weights.sum()),
             moments=curvatures(kappa, posterior, weights),
             linear=linear,
-            softplus=np.zeros((len(kappa), 0)),
         )
 
     def objective(self, params: LogisticParams, stats: LogisticStats) -> float:
         """Return the bound plus the log prior, -(ridge/2) Sum (|w|^2 + (b - c)^2)."""
-        if params.trying:
-            return polished_objective(params, stats, self.ridge)
         return float(stats.bound) + float(log_prior(params.joint, params.centre, self.ridge).sum())
 
     def update(self, params: LogisticParams, stats: LogisticStats) -> LogisticParams:
-        """M-step, eq 11 with the prior: d small linear systems. In the polish: a Newton step, tried and then taken."""
-        if params.trying:
-            return take_step(params, stats, self.ridge)
-        if float(params.stage) == POLISHED:
-            return newton_step(params, stats, self.ridge)
+        """M-step, eq 11 with the prior: d small linear systems."""
         ridge = effective_ridge(self.ridge)
         right = stats.linear.copy()
         right[:, -1] += ridge * params.centre
         k = params.n_components + 1
         left = unpack(stats.moments, k) + ridge * np.eye(k)
-        return params.with_joint(np.asarray(np.linalg.solve(left, right[..., None])[..., 0], np.float64), VARIATIONAL)
+        return params.with_joint(np.asarray(np.linalg.solve(left, right[..., None])[..., 0], np.float64))
 
     def to_vector(self, params: LogisticParams) -> Floats:
-        """Return W and b in one row, with the step that a polish is about to try."""
-        return (params.joint + params.step if params.trying else params.joint).ravel()
+        """Return W and b in one row."""
+        return params.joint.ravel()
 
     def from_vector(self, vector: Floats, params: LogisticParams) -> LogisticParams:
         """Return parameters at `vector`; what is not extrapolated comes from `params`."""
-        stage = POLISHED if float(params.stage) == POLISHED else VARIATIONAL
-        return params.with_joint(np.clip(vector, -FURTHEST, FURTHEST).reshape(params.joint.shape), stage)
-
-    def speculative_step(self, params: LogisticParams) -> LogisticParams | None:
-        """Return the parameters with a polish's step taken; it hardly ever has to be shortened."""
-        return self.from_vector(self.to_vector(params), params) if params.trying else None
-
-    def _expect_polished(
-        self, params: LogisticParams, shared: Shared, block: Block, carry: Posterior | None
-    ) -> tuple[LogisticStats, Posterior]:
-        """E-step of the polish, or a look at what its next step would bring."""
-        operands, blanks = block.operands(), Blanks.of(block.observed)
-        if params.trying and carry is not None:
-            return measure_step(params, block.weights, operands, blanks, carry), carry
-        rows = self.polish_rows(params, shared, block, operands, blanks, carry)
-        if params.trying:  # its memory was lost with a worker
-            return measure_step(params, block.weights, operands, blanks, rows.posterior), rows.posterior
-        return self.sum_polish(rows, block.weights, operands), rows.posterior
-
-    def sum_polish(self, rows: PolishedRows, weights: Floats, operands: tuple[Operand, Operand]) -> LogisticStats:
-        """Return the statistics of a polish, for rows that count with these weights."""
-        return sum_polished(rows, weights, operands)
-
-    def row_steps(self, params: LogisticParams) -> int:
-        """Return the steps that the posterior of a row makes in a pass of the polish."""
-        return ROW_STEPS if params.trying else 1
-
-    def polish_rows(
-        self,
-        params: LogisticParams,
-        shared: Shared,
-        block: Block,
-        operands: tuple[Operand, Operand],
-        blanks: Blanks,
-        carry: Posterior | None,
-    ) -> PolishedRows:
-        """Return the rows of a polish after a step; after all they need where a step of the columns is measured."""
-        linear = self._linear(shared, *operands)
-        if carry is None:
-            n_steps = min(self.cold_steps, STEPS_TO_POLISH)
-            carry = inner_steps(shared.V4, linear, blanks, self._cold(shared, block), n_steps)[0]
-        return polished_rows(params, linear, block, blanks, carry, self.row_steps(params))
+        return params.with_joint(np.clip(vector, -FURTHEST, FURTHEST).reshape(params.joint.shape))
 
     # Row functions: see LatentRows and LogisticRows for those that integrate.
 
-    def gaussian_rows(self, params: LogisticParams, block: Block, *, polished: bool) -> tuple[Posterior, Floats]:
+    def gaussian_rows(self, params: LogisticParams, block: Block, *, refined: bool) -> tuple[Posterior, Floats]:
         """Return the Gaussian posterior and the bound of each row: Jaakkola and Jordan's, or the best there are."""
         shared, found, bounds = self.prepare(params), [], []
         for some in _slices(block):
-            linear = self._linear(shared, *self._operands(shared, some))
-            if polished:
-                blanks, cold = Blanks.of(some.observed), self._cold(shared, some)
+            linear = self.linear(shared, some)
+            if refined:
+                blanks, cold = Blanks.of(some.observed), self.cold(shared, some)
                 posterior = inner_steps(shared.V4, linear, blanks, cold, self.cold_steps)[0]
-                rows = polished_rows(params, linear, some, blanks, posterior, ROW_STEPS)
+                rows = refined_rows(params, linear, some, blanks, posterior, ROW_STEPS)
                 posterior, bound = rows.posterior, rows.bound
             else:
                 posterior, bound = self._patient_steps(shared, linear, some)
@@ -326,26 +248,18 @@ class Logistic(LogisticRows):
         mean, covariance = (np.concatenate([getattr(f, name) for f in found]) for name in ("mean", "covariance"))
         return Posterior(mean, covariance), np.concatenate(bounds)
 
-    def gaussian_posterior(self, params: LogisticParams, block: Block, *, polished: bool) -> Posterior:
+    def gaussian_posterior(self, params: LogisticParams, block: Block, *, refined: bool) -> Posterior:
         """Return the Gaussian posterior of each row: that of the bound, or the best Gaussian there is."""
-        return self.gaussian_rows(params, block, polished=polished)[0]
+        return self.gaussian_rows(params, block, refined=refined)[0]
 
     def posterior_moments(self, params: LogisticParams, shared: object, block: Block) -> Floats:
-        """Return the mean and the packed covariance of each row's posterior, side by side; exact where a grid is.
-
-        Before a polish it is the paper's Gaussian.
-        """
-        polished = float(params.stage) == POLISHED
-        if polished and (rule := self.rule(params)) is not None:
-            return self.moments_on_grid(params, rule, block)
-        if polished and (found := self.by_pull(params, block)) is not None:
-            return found[:, 1:]
-        posterior = self.gaussian_posterior(params, block, polished=polished)
+        """Return the mean and the packed covariance of each row's posterior, side by side."""
+        posterior = self.gaussian_posterior(params, block, refined=False)
         return np.concatenate([posterior.mean, posterior.covariance], axis=1)
 
     def bound_rows(self, params: LogisticParams, shared: object, block: Block) -> Floats:
         """Return Jaakkola and Jordan's lower bound of ln P(t) of each row."""
-        return self.gaussian_rows(params, block, polished=False)[1]
+        return self.gaussian_rows(params, block, refined=False)[1]
 
     def mismatch(self, params: LogisticParams) -> str | None:
         """Return how valid parameters disagree with the hyperparameters, or None."""
@@ -358,30 +272,6 @@ class Logistic(LogisticRows):
     def pseudo_statistics(self, params: LogisticParams, weight: float) -> LogisticStats:
         """Return the statistics of rows that are just as the model expects, for online EM to continue from a fit."""
         return expected_statistics(params, weight, self.ridge)
-
-
-class OnlineLogistic(Logistic):
-    """The model as online EM needs it (`polish.py`): rows keep nothing, and the polish's statistics may be averaged."""
-
-    def row_steps(self, params: LogisticParams) -> int:
-        """Return the steps that the posterior of a row makes in a pass of the polish: all that it needs."""
-        return ROW_STEPS
-
-    def sum_polish(self, rows: PolishedRows, weights: Floats, operands: tuple[Operand, Operand]) -> LogisticStats:
-        """Return the statistics of a polish in the form that may be averaged."""
-        return to_average(super().sum_polish(rows, weights, operands), rows.params)
-
-    def update(self, params: LogisticParams, stats: LogisticStats) -> LogisticParams:
-        """M-step. In the polish a Newton step from the average, at once: there is no pass to measure it."""
-        if float(params.stage) != POLISHED:
-            return super().update(params, stats)
-        return step_from_average(params, stats, self.ridge)
-
-    def pseudo_statistics(self, params: LogisticParams, weight: float) -> LogisticStats:
-        """Return the statistics of rows that are just as the model expects, for online EM to continue from a fit."""
-        if float(params.stage) != POLISHED:
-            return super().pseudo_statistics(params, weight)
-        return expected_statistics(params, weight, self.ridge, polished=True)
 
 
 def linear_terms(joint: AnyArray, totals: AnyArray, x: Operand, o: Operand) -> Floats:

@@ -15,8 +15,6 @@ from hiddenbits.data.declared import Params, Sums
 from hiddenbits.maths.gauss_hermite import Growth, Rule, growth_of_bits, resolving_grid
 from hiddenbits.maths.packed_symmetric import packed_size
 
-FRESH, VARIATIONAL, POLISHED = 0.0, 1.0, 2.0
-LENGTHS = (1.0, 0.25, 0.0)  # of a column's Newton step, at which a polish measures it
 GIVEN_UP = 0.1  # a dimension whose loadings are smaller than this, all together, has been given up by the bound
 REVIVED = 2.0  # the largest loading of a dimension that is drawn out again
 NOTHING = 1e-6  # of smaller loadings not even a direction is left
@@ -25,33 +23,18 @@ LARGEST = 1e6  # loadings beyond this are no model of bits, and squares of them 
 
 @dataclass(frozen=True, eq=False)
 class LogisticParams(Params):
-    """W, b, the centre of b's prior; the stage of the fit, and the step that a polish is about to try.
-
-    `stage` is 0 for a start, 1 after variational steps, 2 in the polish. `step` has a row for each column while the
-    polish measures a Newton step of (W, b), and none otherwise.
-    """
+    """W, b and the centre of b's prior."""
 
     loadings: Floats
     intercepts: Floats
     centre: Floats
-    stage: Floats
-    step: Floats
 
-    @classmethod
-    def at(cls, loadings: Floats, intercepts: Floats, centre: Floats, stage: float = VARIATIONAL) -> LogisticParams:
-        """Return parameters without a step under way."""
-        return cls(loadings, intercepts, centre, np.asarray(stage), np.zeros((0, loadings.shape[1] + 1)))
-
-    def with_joint(self, joint: Floats, stage: float) -> LogisticParams:
+    def with_joint(self, joint: Floats) -> LogisticParams:
         """Return the parameters with (W, b) = `joint`."""
-        return LogisticParams.at(np.ascontiguousarray(joint[:, :-1]), joint[:, -1].copy(), self.centre, stage)
-
-    def at_stage(self, stage: float) -> LogisticParams:
-        """Return the same map at another stage, with no step under way."""
-        return LogisticParams.at(self.loadings, self.intercepts, self.centre, stage)
+        return LogisticParams(np.ascontiguousarray(joint[:, :-1]), joint[:, -1].copy(), self.centre)
 
     def revived(self) -> LogisticParams:
-        """Return the map with the dimensions that the variational bound gave up drawn out again, for a polish.
+        """Return the map with the dimensions that the variational bound gave up drawn out again, for a refinement.
 
         Where ones are rare the bound is so loose that its best map has no dimensions left, although a better map has;
         and loadings of 0 are a point that no step leads away from. What is left of them often still has a direction;
@@ -87,11 +70,6 @@ class LogisticParams(Params):
         return resolving_grid(self.loadings, self.growth, self.loadings)
 
     @property
-    def trying(self) -> bool:
-        """Whether a Newton step is being measured."""
-        return len(self.step) > 0
-
-    @property
     def n_columns(self) -> int:
         """Number of columns."""
         return len(self.intercepts)
@@ -105,14 +83,10 @@ class LogisticParams(Params):
         """Return what makes these arrays invalid, or None."""
         if self.loadings.ndim != 2 or self.loadings.shape[1] == 0:
             return "loadings must have shape (d, q)"
-        d, q = self.loadings.shape
+        d = len(self.loadings)
         if self.intercepts.shape != (d,) or self.centre.shape != (d,):
             return "intercepts and centre must have one number for each column"
-        if self.stage.shape != () or float(self.stage) not in (FRESH, VARIATIONAL, POLISHED):
-            return "stage must be 0, 1 or 2"
-        if self.step.shape not in ((0, q + 1), (d, q + 1)):
-            return "step must have shape (0, q + 1) or (d, q + 1)"
-        if not all(np.all(np.abs(a) <= LARGEST) for a in (self.joint, self.centre, self.step)):
+        if not all(np.all(np.abs(a) <= LARGEST) for a in (self.joint, self.centre)):
             return f"loadings and intercepts must lie within {LARGEST:g} of 0"
         return None
 
@@ -124,20 +98,17 @@ class LogisticStats(Sums):
     Attributes
     ----------
     bound, weight : 0-d arrays
-        Weighted bound of the log-likelihood, and weight. While a step is measured: only the part without the cells.
+        Weighted bound of the log-likelihood, and weight.
     moments : ndarray of shape (d, p)
-        Sum kappa S in the variational stage, Sum E[sigma'] S in the polish.
+        Sum kappa S in the variational stage, Sum E[sigma'] S in the refinement.
     linear : ndarray of shape (d, q + 1)
-        Sum r x^, r = t - 1/2; in the polish the gradient of w^.
-    softplus : ndarray of shape (d, 3) or (d, 0)
-        Sum E[ln 2cosh(A/2)] at the LENGTHS of the step that is measured.
+        Sum r x^, r = t - 1/2; in the refinement the gradient of w^.
     """
 
     bound: Floats
     weight: Floats
     moments: Floats
     linear: Floats
-    softplus: Floats
 
 
 def canonical(params: LogisticParams) -> LogisticParams:
@@ -151,7 +122,7 @@ def canonical(params: LogisticParams) -> LogisticParams:
     W[:, : len(S)] = U * S
     largest = np.abs(W).argmax(axis=0)
     W *= np.where(W[largest, np.arange(W.shape[1])] < 0, -1.0, 1.0)
-    return replace(params.at_stage(float(params.stage)), loadings=W)
+    return replace(params, loadings=W)
 
 
 def params_mismatch(n_components: int, params: LogisticParams) -> str | None:
@@ -165,7 +136,7 @@ def stats_flaw(stats: LogisticStats, params: LogisticParams) -> str | None:
     d, q = params.loadings.shape
     if stats.moments.shape != (d, packed_size(q + 1)) or stats.linear.shape != (d, q + 1):
         return "the statistics have the wrong shapes"
-    if stats.softplus.shape != (d, len(LENGTHS) if params.trying else 0) or stats.bound.shape != ():
+    if stats.bound.shape != ():
         return "the statistics have the wrong shapes"
     if stats.weight.shape != () or stats.weight <= 0:
         return "the statistics have no weight"

@@ -49,7 +49,7 @@ class LogisticRows(LatentRows[LogisticParams]):
     """The row functions that all variants of logistic PCA share."""
 
     @abstractmethod
-    def gaussian_posterior(self, params: LogisticParams, block: Block, *, polished: bool) -> Posterior:
+    def gaussian_posterior(self, params: LogisticParams, block: Block, *, refined: bool) -> Posterior:
         """Return a Gaussian posterior of each row."""
 
     def rule(self, params: LogisticParams) -> Rule | None:
@@ -107,7 +107,7 @@ class LogisticRows(LatentRows[LogisticParams]):
         Where bits are nearly certain a posterior is a Gaussian cut off by sharp edges. The best Gaussian (of the bound)
         stays clear of the edges: draws from it miss some of the mass, and the spread of their weights does not tell.
         """
-        best, q = self.gaussian_posterior(params, block, polished=True), params.n_components
+        best, q = self.gaussian_posterior(params, block, refined=True), params.n_components
         spread = np.einsum("nab,ia,ib->ni", unpack(best.covariance, q), params.loadings, params.loadings, optimize=True)
         Blanks.of(block.observed).fill(spread, 0.0)  # a bit that was not observed cuts nothing off
         sharp = np.flatnonzero(spread.max(axis=1, initial=0.0) > SHARP**2)

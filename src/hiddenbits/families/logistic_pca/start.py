@@ -14,7 +14,7 @@ from hiddenbits.array_types import Floats
 from hiddenbits.data import Arrays, Block
 from hiddenbits.data.operands import sums_over_rows
 from hiddenbits.data.summary import Summary
-from hiddenbits.families.logistic_pca.params import FRESH, LogisticParams, LogisticStats
+from hiddenbits.families.logistic_pca.params import LogisticParams, LogisticStats
 from hiddenbits.maths.gauss_hermite import hermite
 from hiddenbits.maths.packed_symmetric import pack
 from hiddenbits.maths.ridge import effective_ridge
@@ -50,14 +50,14 @@ def start_logistic(n_components: int, start_from: str, summary: Summary, key: Ke
     b = np.log(means) - np.log1p(-means)
     noise = key.rng().standard_normal((d, q))
     if start_from == "noise" or key.restart > 0:
-        return LogisticParams.at(NOISE * noise, b, b.copy(), FRESH)
+        return LogisticParams(NOISE * noise, b, b.copy())
     rank = min(q, d)
     V = np.linalg.qr(noise[:, :rank])[0]
     for _ in range(PASSES):
         product = passes(partial(_product, means, V)).product
         V = np.linalg.qr(product)[0]
     product = passes(partial(_product, means, V)).product
-    return LogisticParams.at(first_loadings(means, V, product, float(summary.weight), noise), b, b.copy(), FRESH)
+    return LogisticParams(first_loadings(means, V, product, float(summary.weight), noise), b, b.copy())
 
 
 def first_loadings(means: Floats, V: Floats, product: Floats, weight: float, noise: Floats) -> Floats:
@@ -73,20 +73,18 @@ def first_loadings(means: Floats, V: Floats, product: Floats, weight: float, noi
     return W
 
 
-def expected_statistics(
-    params: LogisticParams, weight: float, ridge: float, *, polished: bool = False
-) -> LogisticStats:
+def expected_statistics(params: LogisticParams, weight: float, ridge: float, *, refined: bool = False) -> LogisticStats:
     """Return the statistics of rows that are just as the parameters say, for online EM to continue from a fit.
 
     Sum kappa <x^ x^'> is weight E[kappa(A) x^ x^'] over the prior: along w it has the moments k0, k1, k2 of kappa(A),
-    across it k0. Sum r <x^> is what makes these very parameters the solution of the update. In a polish sigma'(A)
+    across it k0. Sum r <x^> is what makes these very parameters the solution of the update. In the refinement sigma'(A)
     stands for kappa(A).
     """
     W, b = params.loadings, params.intercepts
     size = np.maximum(np.sqrt((W * W).sum(axis=1)), 1e-12)
     z, p = hermite(61)
     A = np.maximum(np.abs(size[:, None] * z + b[:, None]), 1e-6)
-    kappa = 0.25 / np.cosh(A / 2.0) ** 2 if polished else np.tanh(A / 2.0) / (2.0 * A)
+    kappa = 0.25 / np.cosh(A / 2.0) ** 2 if refined else np.tanh(A / 2.0) / (2.0 * A)
     k0, k1, k2 = (kappa @ (p * z**power) for power in range(3))
     along, q = W / size[:, None], params.n_components
     full = np.empty((len(b), q + 1, q + 1))
@@ -98,4 +96,4 @@ def expected_statistics(
     away = params.joint.copy()
     away[:, -1] -= params.centre
     linear = (full @ params.joint[..., None])[..., 0] + effective_ridge(ridge) * away
-    return LogisticStats(np.zeros(()), np.asarray(weight), pack(full), linear, np.zeros((len(b), 0)))
+    return LogisticStats(np.zeros(()), np.asarray(weight), pack(full), linear)

@@ -34,11 +34,11 @@ from hiddenbits.families.nodes.model import Nodes
 from hiddenbits.families.nodes.params import NodeCounts, NodeParams, Scores
 from hiddenbits.families.nodes.posterior import footprint
 from hiddenbits.maths.numerics import LARGEST_LOGIT, class_shares, share_or, shares_at, sigmoid
-from hiddenbits.model_api import AsOnSubsample, Declared, Footprint, Key, OneStage, Passes
+from hiddenbits.model_api import AsOnSubsample, Declared, Footprint, Key, Passes
 
 
 @dataclass(frozen=True)
-class Classes(AsOnSubsample, OneStage, Nodes[NodeParams], Declared[NodeParams]):
+class Classes(AsOnSubsample, Nodes[NodeParams], Declared[NodeParams]):
     """The model; hyperparameters only.
 
     Parameters

@@ -16,6 +16,7 @@ at the end all layers learn together. These are the stages of the fit.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -41,7 +42,7 @@ from hiddenbits.families.noisy_or.posterior_draws import CHAINS, weighted_draws
 from hiddenbits.families.noisy_or.start import first_prior, first_strengths, with_layer
 from hiddenbits.maths.numerics import LARGEST_LOGIT, scores_may_vanish, sigmoid, softmax_rows
 from hiddenbits.maths.state_sums import states_of
-from hiddenbits.model_api import AsOnSubsample, Footprint, Key, Passes, Promises
+from hiddenbits.model_api import AsOnSubsample, Footprint, Key, Passes, Promises, Stage
 
 # Tables of states, ln g + u, -u, its column sums, ln P(s), and `scores_may_vanish`
 Shared = tuple[Enumerated, Floats, Floats, Floats, Floats, bool]
@@ -104,7 +105,12 @@ class NoisyOr(AsOnSubsample):
         clock = (0.0, LEARN, 0.0, float(rng.integers(2**31)), 0.0)
         return NoisyOrParams.of([f], np.full(K, first_prior(self.prior, K)), clock)
 
-    def grow(self, params: NoisyOrParams, key: Key) -> NoisyOrParams | None:
+    def stages(self) -> Sequence[Stage[NoisyOrParams, StateStats]]:
+        """Return the network layer by layer: its weights, then its priors and leak; at last all layers together."""
+        n_layers = len(self.n_components)
+        return (Stage(self), *[Stage(self, self._next_phase)] * (2 * n_layers - (n_layers == 1)))
+
+    def _next_phase(self, params: NoisyOrParams, key: Key) -> NoisyOrParams | None:
         """Free priors and leak of a layer that has learned its weights; then add the next, or free all layers."""
         number, phase = int(params.clock[0]), params.clock[1]
         if phase == LEARN:

@@ -134,10 +134,6 @@ class NoisyOrGibbs(SampledRows):
         clock = (0.0, LEARN, 0.0, float(rng.integers(2**31)), 0.0, float(summary.rows))
         return NoisyOrParams.of([f], np.full(size, self.prior_of(0, size)), clock)
 
-    def grow(self, params: NoisyOrParams, key: Key) -> None:
-        """There are no stages but those of the clock."""
-        return
-
     # ------------------------------------------------------------------------------------------------ a pass
 
     def expect(

@@ -24,6 +24,7 @@ W and b (`params.py`).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -39,7 +40,7 @@ from hiddenbits.families.nodes.posterior import footprint
 from hiddenbits.families.topographic_map.params import TopographicParams, regress
 from hiddenbits.maths.numerics import sigmoid
 from hiddenbits.maths.ridge import log_prior
-from hiddenbits.model_api import AsOnSubsample, Declared, Footprint, Key, Linked, Passes
+from hiddenbits.model_api import AsOnSubsample, Declared, Footprint, Key, Linked, Passes, Stage
 
 FIRST_POINTS = 256  # at most, of the first stage of a fit on a grid: most passes are made there, and cost less
 FEATURES = 2  # the block of the key that the features are drawn with, next to that of the start
@@ -105,7 +106,11 @@ class Topographic(AsOnSubsample, Nodes[TopographicParams], Linked, Declared[Topo
         """Whether a prior keeps parameters finite where a column does not vary."""
         return self.ridge > 0.0
 
-    def grow(self, params: TopographicParams, key: Key) -> TopographicParams | None:
+    def stages(self) -> Sequence[Stage[TopographicParams, NodeCounts]]:
+        """Return the map on fewer points, and on all of them."""
+        return Stage(self), Stage(self, self._on_all_points)
+
+    def _on_all_points(self, params: TopographicParams, key: Key) -> TopographicParams | None:
         """Return the same curves on the whole grid after a stage on fewer points; None where there is no more to do."""
         if self.n_components > GRID_DIMENSIONS or len(params.points) == self.size:
             return None

@@ -75,7 +75,6 @@ class TopographicSteps(Topographic):
         deterministic=False,
         accelerates=False,
         looks_after_epoch=True,
-        online_form=True,
         why={
             "monotone": "steps are random",
             "deterministic": "each step has points of its own, and rows are split off at random",

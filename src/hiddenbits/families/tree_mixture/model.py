@@ -28,6 +28,7 @@ objective. Without links the model is a Bernoulli mixture, and a fit begins as o
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -39,7 +40,7 @@ from hiddenbits.data import Block
 from hiddenbits.data.summary import Summary
 from hiddenbits.families.nodes.classes import Classes
 from hiddenbits.families.tree_mixture import rows as tree_rows
-from hiddenbits.families.tree_mixture.params import PAIR_NUMBERS, Clock, TreeParams, TreeStats
+from hiddenbits.families.tree_mixture.params import LATE_LOOKS, PAIR_NUMBERS, Clock, TreeParams, TreeStats
 from hiddenbits.families.tree_mixture.rows import (
     add_blanks,
     consistent,
@@ -58,7 +59,7 @@ from hiddenbits.maths.numerics import (
     softmax_rows,
 )
 from hiddenbits.maths.pair_counts import count_pairs
-from hiddenbits.model_api import ClassCodes, Footprint, Key, Linked, Passes, Promises
+from hiddenbits.model_api import ClassCodes, Footprint, Key, Linked, Passes, Promises, Stage
 
 # Gains of links closer than this (share of the weight) are equal, so that rounding does not choose trees; and a tree
 # gives way only to one that is better by MARGIN: more than what the rows left out of pair counts could make up.
@@ -89,7 +90,7 @@ class Trees(Linked, ClassCodes[TreeParams]):
     penalty: float = 0.0
     first_passes: int = 10
 
-    promises = Promises(online_form=True, start_sees_all=True)
+    promises = Promises(start_sees_all=True)
     params_type = TreeParams
     stats_type = TreeStats
     carry_type = None
@@ -132,7 +133,11 @@ class Trees(Linked, ClassCodes[TreeParams]):
         """Return the parameters with which a fit goes on over all rows: trees are looked for again."""
         return params.at(Clock(passes=params.time.passes))
 
-    def grow(self, params: TreeParams, key: Key) -> TreeParams | None:
+    def stages(self) -> Sequence[Stage[TreeParams, TreeStats]]:
+        """Return the mixture, again and again as long as new trees are better."""
+        return (Stage(self), *[Stage(self, self._looking_again)] * LATE_LOOKS)
+
+    def _looking_again(self, params: TreeParams, key: Key) -> TreeParams | None:
         """Look for trees once more where a fit stands still, until that changes nothing."""
         time = params.time
         if not time.passes or not time.late_looks or not time.changed or params.n_columns < 2:

@@ -11,8 +11,8 @@ spread of the means in a cell and T_a = C_a + V_a,
 
     J = Sum_j [ w^_j.Sum_ones x^ - Sum_a N_a E f(w_j.x + b_j) ] - Sum_n KL_n,    x ~ N(m_a, T_a),  f = ln(1 + exp)
 
-is that of the polish, but for the third moments within cells. Columns make Newton steps on J, shortened where it would
-fall. Columns without ones have the same sums, so they share one (w, b).
+is that of the refinement, but for the third moments within cells. Columns make Newton steps on J, shortened where it
+would fall. Columns without ones have the same sums, so they share one (w, b).
 
 Rows move between cells from pass to pass, cells are cut again after some passes, and W and b are scaled so that x keeps
 mean 0 and variance 1. Rows that kept their cells would let J rise for ever where loadings are large: it is no bound,
@@ -150,7 +150,6 @@ class LogisticByOnes:
             carry=True,
             accelerates=False,
             oracle="quadrature",
-            online_form=True,
             why=why,
         )
 
@@ -167,9 +166,6 @@ class LogisticByOnes:
     def start(self, summary: Summary, key: Key, passes: Passes) -> AnchoredParams:
         """Return principal components, or random loadings, with cells for the prior."""
         return start_by_ones(self.n_components, self.n_cells, self.start_from, summary, key, passes)
-
-    def grow(self, params: AnchoredParams, key: Key) -> None:
-        """There is one stage."""
 
     def of_pass(self, params: AnchoredParams, key: Key, passes: Passes) -> LogisticByOnes:
         """Return the model of a pass, after some of which cells are cut again."""

@@ -11,7 +11,7 @@ import numpy as np
 from hiddenbits.array_types import AnyArray, Floats, Rows
 from hiddenbits.data import Arrays
 from hiddenbits.data.declared import Params, Sums
-from hiddenbits.families.logistic_pca.params import LARGEST, POLISHED, LogisticParams
+from hiddenbits.families.logistic_pca.params import LARGEST, LogisticParams
 from hiddenbits.maths.packed_symmetric import identity, packed_size
 
 
@@ -81,8 +81,8 @@ class AnchoredParams(Params):
         return out
 
     def plain(self) -> LogisticParams:
-        """Return the map without its cells, as after a polish: it is fitted by the same bound."""
-        return LogisticParams.at(self.loadings, self.intercepts, self.centre, POLISHED)
+        """Return the map without its cells, as after a refinement: it is fitted by the same bound."""
+        return LogisticParams(self.loadings, self.intercepts, self.centre)
 
     def flaw(self) -> str | None:
         """Return what makes these arrays invalid, or None."""

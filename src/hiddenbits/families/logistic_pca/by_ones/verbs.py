@@ -13,6 +13,7 @@ from hiddenbits.engine import block_height, current
 from hiddenbits.families.logistic_pca.by_ones.model import LogisticByOnes
 from hiddenbits.families.logistic_pca.by_ones.params import AnchoredParams
 from hiddenbits.families.logistic_pca.model import Logistic
+from hiddenbits.families.logistic_pca.refine import RefinedLogistic
 
 AUTO, CELLS, ONES = "auto", "cells", "ones"
 N_CELLS = {1: 64, 2: 256, 3: 512}  # of the map, by its dimensions
@@ -49,8 +50,8 @@ def model_of_ones(model: Logistic, cost: str, table: Table) -> LogisticByOnes | 
 
 def _refusal(model: Logistic, by_ones: LogisticByOnes, table: Table) -> str | None:
     """Return what passes by the ones are for, where this fit is something else."""
-    if not model.polish:
-        return "for polish=True"
+    if not isinstance(model, RefinedLogistic):
+        return "for refine=True"
     if model.n_components not in N_CELLS:
         return f"for one to three dimensions, not {model.n_components}"
     if getattr(table.source, "complete", False):
