@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from numbers import Number
 from typing import Any, Literal
 
 import numpy as np
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from hiddenbits.array_types import AnyArray, Bytes, Floats
 from hiddenbits.data.bits import AllOnes, Bits, Complement, Dense, Packed, Pattern
-from hiddenbits.data.errors import TableError
+from hiddenbits.data.errors import CellTypeError, TableError
 from hiddenbits.data.masks import mask_for, observed_bits
 from hiddenbits.data.sparse_input import as_csr
 from hiddenbits.quoting import quoted
@@ -43,6 +44,17 @@ def check_threshold(threshold: float | None) -> float | None:
     if not isinstance(threshold, (int, float, np.integer, np.floating)) or not np.isfinite(threshold):
         raise TableError(f"threshold={threshold!r} is not a finite number.")
     return float(threshold)
+
+
+def check_form(array: AnyArray) -> None:
+    """Refuse an array that has no rows and columns, and complex numbers."""
+    if array.ndim != 2:
+        raise TableError(
+            f"Expected a table with rows and columns, got an array with {array.ndim} dimension(s). Reshape your data: "
+            "X.reshape(-1, 1) if it is one column, X.reshape(1, -1) if it is one row."
+        )
+    if array.dtype.kind == "c":
+        raise TableError("Complex data not supported. Give real numbers.")
 
 
 def check_width(n_columns: int, asked: int | None) -> None:
@@ -78,8 +90,7 @@ def dense_bits(
     threshold = check_threshold(threshold)
     masked = np.ma.getmaskarray(values) if np.ma.isMaskedArray(values) else None
     values = np.asarray(np.ma.getdata(values))
-    if values.ndim != 2:
-        raise TableError(f"Expected a table with rows and columns, got an array with {values.ndim} dimension(s).")
+    check_form(values)
     if values.dtype.kind not in "biufO":
         raise TableError(
             f"Cells must be 0, 1 or blank, got an array of dtype {values.dtype}. Recode the two values as 0 and 1."
@@ -169,6 +180,8 @@ def bad_cell(
     """Return the error for a cell that is not a bit: what, where, and what to do."""
     where = f"row {row}, column {column}" + (f" ({names[column]!r})" if names and column < len(names) else "")
     shown = quoted(value)
+    if threshold is not None and not isinstance(value, (str, bytes, Number)):
+        return CellTypeError(f"{where}: {shown}: the argument must be a string or a real number.")
     if threshold is not None:
         return TableError(f"{where}: {shown} is not a finite number, so threshold= cannot be applied. Fix the cell.")
     if shown in ("inf", "-inf"):

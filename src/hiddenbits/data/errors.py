@@ -13,6 +13,10 @@ class TableError(PrintableError):
         return TableError(f"{printable(path)}: {self}")
 
 
+class CellTypeError(TableError, TypeError):
+    """A cell of an array is an object that is neither text nor a number, which scikit-learn has a TypeError for."""
+
+
 class FoundDialectWarning(UserWarning):
     r"""A CSV file is not written with commas and in UTF-8; how it was read was found by looking at it.
 

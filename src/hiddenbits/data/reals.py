@@ -15,7 +15,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data.bits import AllOnes, Bits, Dense
-from hiddenbits.data.cell_checks import CHUNK_CELLS, observed_from_missing
+from hiddenbits.data.cell_checks import CHUNK_CELLS, check_form, observed_from_missing
 from hiddenbits.data.columns.gather import cells_of_objects, is_frame, numbers_of, opened_frame
 from hiddenbits.data.errors import TableError
 from hiddenbits.data.operands import scratch
@@ -146,9 +146,10 @@ def open_reals(X: Any, request: Request) -> Table:
         return _of_array(X, request.names)
     if not is_frame(X):
         array = X if isinstance(X, np.ndarray) else np.asarray(X, dtype=object)
+        check_form(array)
         if array.dtype.kind not in "biufOUS":
             raise TableError(f"The array is of type {array.dtype}. Give numbers, text or categories.")
-        if array.dtype.kind in "OUS" and array.ndim == 2 and array.size:
+        if array.dtype.kind in "OUS" and array.size:
             columns = [_numbers(j, f"x{j}", column) for j, column in enumerate(np.ma.filled(array, None).T)]
             return _of_array(np.column_stack(columns), request.names)
         return _of_array(array, request.names)
@@ -161,8 +162,7 @@ def open_reals(X: Any, request: Request) -> Table:
 
 
 def _of_array(array: AnyArray, names: Sequence[str] | None) -> RealsTable:
-    if array.ndim != 2:
-        raise TableError(f"Expected a table with rows and columns, got an array with {array.ndim} dimension(s).")
+    check_form(array)
     if np.ma.isMaskedArray(array):
         array = np.where(np.ma.getmaskarray(array), np.nan, np.ma.getdata(array))
     if array.dtype not in (np.float32, np.float64):

@@ -155,9 +155,9 @@ class Table:
 
     def __post_init__(self) -> None:
         if not all(self.shape):
-            raise TableError(
-                f"The table has {self.shape[0]} rows and {self.shape[1]} columns. It needs at least one of each."
-            )
+            n, d = self.shape  # the words in brackets are those that scikit-learn's checks look for
+            none = "" if d else f" (0 feature(s) (shape=({n}, 0)) while a minimum of 1 is required.)"
+            raise TableError(f"The table has {n} rows and {d} columns. It needs at least one of each.{none}")
         if self.names is not None and len(self.names) != self.source.n_columns:
             raise TableError(
                 f"{len(self.names)} names were given for {self.source.n_columns} columns. "

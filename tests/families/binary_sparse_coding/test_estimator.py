@@ -137,13 +137,13 @@ def test_frames(bars):
 
 
 def test_refusals(bars, model):
-    with pytest.raises(TypeError, match="toarray"):
+    with pytest.raises(TypeError, match="not for a SciPy sparse array"):
         BinarySparseCoding().fit(sparse.csr_array(bars.X))
     with pytest.raises(TableError, match="table of bits"):
         BinarySparseCoding().fit(hiddenbits.open_table(np.eye(3)))
     with pytest.raises(TableError, match="row 0, column 1: inf is infinite or too large"):
         BinarySparseCoding().fit([[1.0, np.inf]])
-    with pytest.raises(TableError, match="row 1, column 0: 'a' is not a number"):
+    with pytest.raises(TableError, match=r"row 1, column 0 .*'a' is not a number"):
         BinarySparseCoding().fit([[1.0, 2.0], ["a", 2.0]])
     with pytest.raises(TableError, match=r"row 1, column 0: 1e\+200"):
         BinarySparseCoding().fit([[1.0, 2.0], [1e200, 2.0]])

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from functools import lru_cache
+from numbers import Number
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -16,9 +17,10 @@ import numpy as np
 from narwhals.exceptions import DuplicateError
 
 from hiddenbits.array_types import AnyArray, Bytes, Rows
+from hiddenbits.data.cell_checks import check_form
 from hiddenbits.data.coding.cells import ColumnCells, is_category, small
 from hiddenbits.data.coding.vocabulary import plain_number
-from hiddenbits.data.errors import TableError
+from hiddenbits.data.errors import CellTypeError, TableError
 from hiddenbits.quoting import quoted, told
 
 MOST_IN_RANGE = 1 << 16  # whole numbers within such a range are numbered without sorting them
@@ -66,8 +68,7 @@ def cells_of_frame(frame: Any) -> list[ColumnCells]:
 
 def cells_of_array(array: AnyArray) -> list[ColumnCells]:
     """Return the columns of an array, known by their places; an object that is no cell is refused with its place."""
-    if array.ndim != 2:
-        raise TableError(f"Expected a table with rows and columns, got an array with {array.ndim} dimension(s).")
+    check_form(array)
     if np.ma.isMaskedArray(array):
         mask, data = np.ma.getmaskarray(array), np.asarray(np.ma.getdata(array))
         blank: Any = np.nan if data.dtype.kind in "biuf" else None
@@ -298,9 +299,10 @@ def _as_text(name: str, cells: Iterable[Any], form: str) -> ColumnCells:
 
 def _no_cell(name: str, number: int | None, row: int, value: Any) -> TableError:
     where = f"column {name!r}" if number is None else f"column {number} ('x{number}')"
-    return TableError(
-        f"row {row}, {where}: {quoted(str(value))} is neither a finite number nor a category. Use NaN or None for a "
-        "cell that was not observed."
+    kind = TableError if isinstance(value, (str, bytes, Number)) else CellTypeError
+    return kind(
+        f"row {row}, {where}: {quoted(str(value))} is neither a finite number nor a category: the argument must be a "
+        "string or a real number. Use NaN or None for a cell that was not observed."
     )
 
 

@@ -13,7 +13,6 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from hiddenbits.array_types import AnyArray
 from hiddenbits.data import MemorySource, Table, TableError
-from hiddenbits.data.cell_checks import bad_cell
 from hiddenbits.data.coding.choices import Choices
 from hiddenbits.data.columns.gather import opened_frame
 from hiddenbits.data.layout import layout_of
@@ -22,7 +21,7 @@ from hiddenbits.data.request import Request
 from hiddenbits.families._base.columns import column_sizes
 from hiddenbits.families._base.protocol import Estimator
 from hiddenbits.model_api import Key
-from hiddenbits.quoting import discreet, printable, quoted
+from hiddenbits.quoting import discreet, printable
 
 A = TypeVar("A", bound=AnyArray)
 SMALL_WEIGHTS = 0.1  # weights of rows are small when their mean, of those that are not 0, is below this
@@ -34,8 +33,7 @@ def as_table(estimator: Estimator, X: Any, *, reset: bool, sample_weight: Any = 
     """Return X as a Table with row weights; set or check the names and number of columns, and how they were read.
 
     With `reset` they are set; without, the estimator must have been fitted. Weights are on top of those that a Table
-    has; a text is the name of their column. Names and shapes of arrays and frames are checked by scikit-learn before
-    they are opened, those of all else afterwards.
+    has; a text is the name of their column. Names of arrays and frames are checked by scikit-learn's rules.
     """
     if not reset:
         check_is_fitted(estimator, "params_")
@@ -44,15 +42,13 @@ def as_table(estimator: Estimator, X: Any, *, reset: bool, sample_weight: Any = 
         table = X
     else:
         request = _request(estimator, sample_weight, reset=reset)
-        opener, coding = find_opener(X, request), request.coding
+        opener = find_opener(X, request)
         if opener.form == "frame":
             X = opened_frame(X).to_native()  # a lazy one does not show its names to scikit-learn
-            if coding is None:
-                check_frame_names(estimator, X, reset=reset)
-        elif opener.form == "array" and (coding is None or coding.named):
-            X = _checked_array(estimator, X, request, reset=reset)
         table = opener.open(X, request)
         checked = opener.form != "other" and table.coding is None
+        if checked:
+            _check_names_of(estimator, X, reset=reset)
     _refuse_other_kinds(estimator, table)
     if not checked:
         check_table_names(estimator, table, reset=reset)
@@ -108,61 +104,12 @@ def _check_coding(estimator: Estimator, table: Table) -> None:
         )
 
 
-def _checked_array(estimator: Estimator, X: Any, request: Request, *, reset: bool) -> Any:
-    """Return an array after scikit-learn's checks."""
-    _refuse_before_sklearn(X, reals=request.reals)
-    masked = np.ma.getmaskarray(X) if np.ma.isMaskedArray(X) else None
-    checked = validate_data(
-        estimator,
-        X,
-        reset=reset,
-        accept_sparse=not request.reals,
-        dtype=[np.float64, np.float32] if request.reals else "numeric",
-        ensure_all_finite=False,
-        order="C",
-    )
-    return checked if masked is None else np.ma.MaskedArray(checked, masked)
-
-
-def check_frame_names(estimator: Estimator, X: Any, *, reset: bool) -> None:
+def _check_names_of(estimator: Estimator, X: Any, *, reset: bool) -> None:
     """Set or check names and number of columns by scikit-learn's rules; its errors repeat names as they are."""
     try:
         validate_data(estimator, X, skip_check_array=True, reset=reset)
     except ValueError as error:
-        message = str(error)
-        given = getattr(X, "column_names", getattr(X, "columns", ()))  # Arrow's and all others' word
-        names = {str(name) for name in [*given, *getattr(estimator, "feature_names_in_", ())]}
-        for name in sorted(names, key=len, reverse=True):
-            if printable(name) != name:
-                message = message.replace(name, printable(name))
-        raise ValueError(printable(message, keep="\n")) from None
-
-
-def _refuse_before_sklearn(X: Any, *, reals: bool) -> None:
-    """Refuse what scikit-learn would print cells of, and text, whose place it would not name, or take "1" for 1."""
-    array = np.asarray(X) if isinstance(X, (list, tuple)) and not _ragged(X) else X
-    if array is not X and array.dtype.kind in "US":  # numbers next to text have become text, too
-        array = np.asarray(X, dtype=object)
-    if not isinstance(array, np.ndarray):
-        return
-    if array.ndim != 2:
-        raise TableError(
-            f"Expected 2D array, got {array.ndim}D array instead. Reshape your data to rows and columns: "
-            "X.reshape(-1, 1) if it is one column, X.reshape(1, -1) if it is one row."
-        )
-    if array.dtype.kind == "c":
-        raise TableError("Complex data not supported. Cells must be 0, 1 or missing.")
-    if array.dtype.kind not in "OUS":
-        return
-    for (row, column), value in np.ndenumerate(array):
-        if isinstance(value, (str, bytes)):
-            if reals:
-                raise TableError(f"row {row}, column {column}: {quoted(value)} is not a number.")
-            raise bad_cell(value, row, column, None, None)
-
-
-def _ragged(rows: Any) -> bool:
-    return len({len(row) if hasattr(row, "__len__") else -1 for row in rows}) > 1
+        raise ValueError(printable(str(error), keep="\n")) from None
 
 
 def check_table_names(estimator: Estimator, table: Table, *, reset: bool) -> None:
