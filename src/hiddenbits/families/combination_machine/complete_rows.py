@@ -21,11 +21,11 @@ fast_kernels = compiled_twin("hiddenbits.families.combination_machine.complete_r
 
 def complete_rows(kernels: Any, params: CombinationParams, block: Block) -> CombinationStats:
     """Return the statistics of a block of rows without blanks."""
-    t, (d, m) = block.operands()[0], params.weights.shape
+    t, m = block.operands()[0], params.n_units
     through: Any = _dense if isinstance(t, np.ndarray) else _ones
     bound, hidden, sums = through(kernels, t, params, block.weights)
-    joint, visible, weight = np.empty((d, m)), np.empty(d), hidden[-1]
-    bound += kernels.signed(sums, hidden, params.bias, joint, visible) - weight * float(params.log_partition)
+    joint, visible, weight = 2.0 * sums[:, :m] - hidden[:m], 2.0 * sums[:, -1] - hidden[-1], hidden[-1]
+    bound += float(params.bias @ visible) - weight * float(params.log_partition)
     return CombinationStats(np.asarray(bound), np.asarray(weight), hidden[:m], joint, visible)
 
 

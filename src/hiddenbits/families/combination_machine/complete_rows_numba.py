@@ -124,17 +124,3 @@ def add_ones(
             hidden[width - 1] += weight
         _scatter(pointers, indices, a, sums)
     return float(total.sum())
-
-
-@reordered
-def signed(sums: Floats, hidden: Floats, bias: Floats, joint: Floats, visible: Floats) -> float:
-    """Put Sum x h' and Sum x into `joint` (d, m) and `visible` from those of bits, x = 2t - 1; return v.Sum x."""
-    d, m = joint.shape
-    last = sums.shape[1] - 1
-    total = 0.0
-    for j in range(d):
-        for k in range(m):
-            joint[j, k] = 2.0 * sums[j, k] - hidden[k]
-        visible[j] = 2.0 * sums[j, last] - hidden[last]
-        total += bias[j] * visible[j]
-    return total

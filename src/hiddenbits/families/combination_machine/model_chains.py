@@ -2,9 +2,9 @@
 
 The gradient of the likelihood is the difference of two phases (eqs 3.5, 3.6). The data's is exact; the free model's is
 the mean over rows of Markov chains that are carried on from step to step while the machine changes under them
-(persistent contrastive divergence, Tieleman 2008), tempered if wished. Directions are centred: with x' = x - E[x] and
-h' = h - E[h] of the data the weights follow <x' h'>, and thresholds and bias take up what the shift leaves over, which
-keeps the weights from doing the bias's work (Montavon and Mueller 2012; Melchior et al. 2016).
+(persistent contrastive divergence, Tieleman 2008), tempered if wished. Steps go in coordinates about the means of the
+data (`params.Centred`): there the weights follow <x' h'>, with x' = x - E[x] and h' = h - E[h], which keeps them from
+doing the bias's work (Montavon and Mueller 2012; Melchior et al. 2016).
 
 ln Z is then exact where the units can be enumerated after all, otherwise looked for by annealed importance sampling
 when somebody asks for a likelihood, and refused where it cannot be trusted.
@@ -24,7 +24,7 @@ from hiddenbits.data import Block
 from hiddenbits.data.declared import Range
 from hiddenbits.data.summary import Summary
 from hiddenbits.families.combination_machine.model import Combination
-from hiddenbits.families.combination_machine.params import CombinationParams, CombinationStats
+from hiddenbits.families.combination_machine.params import Centred, CombinationParams, CombinationStats
 from hiddenbits.families.combination_machine.sampler import Mixing, draw
 from hiddenbits.families.combination_machine.tempered_chains import ChainState, advance, expectations, start_chains
 from hiddenbits.maths.missing_rows import missing_cells
@@ -37,8 +37,6 @@ FIRST_WEIGHTS = 0.01
 SWEEPS_A_STEP = 1  # of the chains, before each step
 MOMENTUM = 0.5  # share of the last step's direction that continues
 LARGEST_WEIGHT = 50.0  # a machine beyond has run away
-
-
 UNKNOWN = 1e100  # the error of a ln Z that has not been looked for: files hold no infinite numbers
 
 ERROR = Range(lambda a: bool(0.0 <= a <= UNKNOWN), f"must lie between 0 and {UNKNOWN:g}")
@@ -63,11 +61,9 @@ class ChainsParams(CombinationParams):
 
 @dataclass(frozen=True, eq=False)
 class ChainsMemory(ChainState):
-    """What persists from step to step: the chains, the last directions, and the mean activity of the units."""
+    """What persists from step to step: the chains, the last direction, and the mean activity of the units."""
 
-    weights: Floats
-    thresholds: Floats
-    bias: Floats
+    direction: Floats
     activity: Floats
     n_rows: Floats
 
@@ -136,15 +132,8 @@ class CombinationChains(Combination):
         """Return chains at rows of independent bits, and no direction."""
         ladder = (1.0,) if self.n_temperatures == 1 else np.linspace(0.0, 1.0, self.n_temperatures)
         chains = start_chains(params.machine(), self.n_chains, key.rng(), ladder)
-        d, m = params.weights.shape
-        return ChainsMemory(
-            **chains.to_arrays(),
-            weights=np.zeros((d, m)),
-            thresholds=np.zeros(m),
-            bias=np.zeros(d),
-            activity=np.full(m, 0.5),
-            n_rows=summary.weight,
-        )
+        still, activity = np.zeros(len(self.to_vector(params))), np.full(params.n_units, 0.5)
+        return ChainsMemory(**chains.to_arrays(), direction=still, activity=activity, n_rows=summary.weight)
 
     def step(
         self, params: ChainsParams, memory: ChainsMemory, stats: CombinationStats, left: float, key: Key, run: Any
@@ -153,30 +142,17 @@ class CombinationChains(Combination):
         machine = params.machine()
         memory = advance(machine, memory, SWEEPS_A_STEP, key.rng(), run)
         free, n = expectations(machine, memory, run), float(stats.weight)
-        hidden, visible, joint = stats.hidden / n, stats.visible / n, stats.joint / n
-        activity = 0.9 * memory.activity + 0.1 * hidden
-        centre = 2.0 * params.means - 1.0
-        d_hidden, d_visible = hidden - free.hidden, visible - free.visible
-        d_weights = joint - free.joint - np.outer(d_visible, activity) - np.outer(centre, d_hidden)
-        d_thresholds = d_hidden - centre @ d_weights
-        d_bias = d_visible - d_weights @ activity if self.visible_bias else np.zeros(len(d_visible))
-        d_weights = d_weights - self.ridge / self.rows_or_prior(float(memory.n_rows)) * params.weights
-        rate = self.learning_rate * left
-        memory = replace(
-            memory,
-            weights=MOMENTUM * memory.weights + rate * d_weights,
-            thresholds=MOMENTUM * memory.thresholds + rate * d_thresholds,
-            bias=MOMENTUM * memory.bias + rate * d_bias,
-            activity=activity,
-        )
-        moved = replace(
-            params,
-            weights=np.clip(params.weights + memory.weights, -LARGEST_WEIGHT, LARGEST_WEIGHT),
-            thresholds=params.thresholds + memory.thresholds,
-            bias=params.bias + memory.bias,
-        )
+        apart = stats.joint / n - free.joint
+        gradient = self._flat(apart, stats.hidden / n - free.hidden, stats.visible / n - free.visible)
+        activity = 0.9 * memory.activity + 0.1 * stats.hidden / n
+        view = Centred(2.0 * params.means - 1.0, activity, np.ones(len(gradient)))
+        uphill = view.outwards(view.slope(gradient))
+        uphill[: apart.size] -= self.ridge / self.rows_or_prior(float(memory.n_rows)) * params.weights.ravel()
+        direction = MOMENTUM * memory.direction + self.learning_rate * left * uphill
+        W, th, v = self._parts(self.to_vector(params) + direction, params)
+        moved = replace(params, weights=np.clip(W, -LARGEST_WEIGHT, LARGEST_WEIGHT), thresholds=th, bias=v)
         # Neither ln Z nor the objective is known: the trace follows how far the data's moments are from the chains'.
-        return moved, memory, -float(np.mean((joint - free.joint) ** 2))
+        return moved, replace(memory, direction=direction, activity=activity), -float(np.mean(apart**2))
 
     def settle(self, params: ChainsParams, memory: ChainsMemory) -> ChainsParams:
         """Return the machine as a fit hands it over: with the chains' rows, and ln Z where it can be enumerated."""
@@ -189,10 +165,6 @@ class CombinationChains(Combination):
     def objective(self, params: CombinationParams, stats: CombinationStats) -> float:
         """There is none: the likelihood is not known while the machine learns."""
         return float("nan")
-
-    def update(self, params: CombinationParams, stats: CombinationStats) -> CombinationParams:
-        """There is no M-step: Z is not known."""
-        raise ValueError('partial_fit needs a machine that can be enumerated (method="exact"). With chains, use fit.')
 
     def draw(self, params: Any, n: int, rng: np.random.Generator) -> tuple[Bytes, Floats]:
         """Draw n rows by tempered chains that begin where those of the fit ended, and what the units make of them."""
