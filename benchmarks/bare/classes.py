@@ -65,6 +65,6 @@ def noisy_or_exact(size: str, X: Any, K: int) -> Job:
     rng = np.random.default_rng(SEED)
     means = np.asarray(X.mean(axis=0)).ravel()
     strengths = np.clip(np.vstack([rng.uniform(0.2, 1.0, (K, 1)) * means, 0.1 * means]), 1e-6, 0.99)
-    params = NoisyOrParams.of([strengths], np.full(K, 0.2), (0.0, 1.0, 0.0, 0.0, 0.0))
+    params = NoisyOrParams.of([strengths], np.full(K, 0.2))
     states = 1 << K
     return _job(NoisyOr([K]), params, "NoisyOrNetwork", size, X, f"{K} causes", states, "enumeration")

@@ -11,7 +11,7 @@ import numpy as np
 
 from hiddenbits.data import Grid
 from hiddenbits.families.noisy_or.model_gibbs import NoisyOrGibbs
-from hiddenbits.families.noisy_or.params import LEARN, NoisyOrParams
+from hiddenbits.families.noisy_or.params import NoisyOrParams
 
 from .tables import FLOAT, described, grid_of
 from .turns import SEED, Job, pass_of
@@ -44,7 +44,7 @@ def noisy_or_sampled(size: str, X: Any, K: int) -> Job:
     rng = np.random.default_rng(SEED)
     d = X.shape[1]
     strengths = np.vstack([rng.uniform(0.01, 0.5, (K, d)), np.full((1, d), 1e-3)])
-    params = NoisyOrParams.of([strengths], np.full(K, 3.0 / K), (0.0, LEARN, 0.0, 0.0, 0.0))
+    params = NoisyOrParams.of([strengths], np.full(K, 3.0 / K))
     model = NoisyOrGibbs([K], spare=0.0)
     grid = grid_of(model, X)
     bare = logs_of_ones(grid, 1.0 - strengths[:-1], model.n_sweeps)

@@ -102,8 +102,6 @@ class Promises:
     closed_form : bool
         The statistics do not depend on the parameters, and the update on nothing but them: one pass is a fit. What
         `objective` says need not be at its maximum there.
-    scheduled : bool
-        The model is `Scheduled`: a fit goes by a planned course, and is not judged before its end.
     looks_after_epoch : bool
         The model is one that `LooksAfterEpoch`.
     start_sees_all : bool
@@ -121,7 +119,6 @@ class Promises:
     oracle: Literal["enumeration", "quadrature"] = "enumeration"
     why: Mapping[str, str] = field(default_factory=dict)
     closed_form: bool = False
-    scheduled: bool = False
     looks_after_epoch: bool = False
     start_sees_all: bool = False
     online_gap: float = 0.05
@@ -400,18 +397,6 @@ class Staged(Protocol):
 def stages_of(model: Model[P, S]) -> Sequence[Stage[P, S]]:
     """Return the models that a fit goes through: the model itself, unless it has stages."""
     return model.stages() if isinstance(model, Staged) else (Stage(model),)
-
-
-@runtime_checkable
-class Scheduled(Protocol[P_in]):
-    """A model whose fits have a planned course, which its parameters count."""
-
-    def schedule_state(self, params: P_in) -> Literal["running", "free", "settled", "over"]:
-        """Return where the course is.
-
-        Running (not judged yet), free to end when it stands still, settled (converged by the model's own judgement:
-        its objective wavers, and rises no more), or over.
-        """
 
 
 @runtime_checkable

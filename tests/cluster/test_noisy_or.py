@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hiddenbits.data import Table
-from hiddenbits.engine import Cluster, Local, Settings, fit_em
+from hiddenbits.engine import Cluster, Local, Settings, fit_planned
 from hiddenbits.families.noisy_or.model_gibbs import NoisyOrGibbs
 from tests.cluster.processes import running
 from tests.contracts.conftest import NotResident, table_of
@@ -28,9 +28,9 @@ def easy_rows():
 @pytest.mark.slow
 def test_same_bits_as_on_one_thread(lone_client):
     grid = Table(NotResident(table_of(easy_rows()).source), None, None, 20 * 150).grid(64)
-    alone = fit_em(MODEL, grid, Local(), Settings(seed=0), None, None)
+    alone = fit_planned(MODEL, grid, Local(), Settings(seed=0), None, None)
     executor = Cluster(lone_client)
-    there = fit_em(MODEL, grid, executor, Settings(seed=0), None, None)
+    there = fit_planned(MODEL, grid, executor, Settings(seed=0), None, None)
     executor.close()
     assert same(alone.params, there.params)
     assert np.array_equal(alone.trace, there.trace)
@@ -45,7 +45,7 @@ def test_a_killed_worker_costs_the_states_of_its_rows_alone(tmp_path):
     """
     rows = table_of(easy_rows())
     grid = Table(NotResident(rows.source), None, None, 20 * 150).grid(64)  # several parts, so that some are lost
-    alone = [fit_em(MODEL, grid, Local(), Settings(seed=seed), None, None) for seed in SEEDS]
+    alone = [fit_planned(MODEL, grid, Local(), Settings(seed=seed), None, None) for seed in SEEDS]
     ends = np.array([fit.trace[-1] for fit in alone]) / ROWS
     disturbed = []
     with running(tmp_path, 2) as (processes, client):
@@ -60,7 +60,7 @@ def test_a_killed_worker_costs_the_states_of_its_rows_alone(tmp_path):
                 return False
 
             executor = Cluster(client)
-            disturbed.append(fit_em(MODEL, grid, executor, Settings(seed=seed), None, watch))
+            disturbed.append(fit_planned(MODEL, grid, executor, Settings(seed=seed), None, watch))
             executor.close()
     for one, other in zip(alone, disturbed, strict=True):
         assert other.restarts[0].reason == "schedule_done"

@@ -139,8 +139,7 @@ def noisy_or_params(d, rng, causes=(3,)):
     for K in causes:
         layers.append(np.vstack([rng.uniform(0.05, 0.95, (K, below)), rng.uniform(0.01, 0.2, (1, below))]))
         below = K
-    last = 1.0 if len(causes) == 1 else 2.0
-    return NoisyOrParams.of(layers, rng.uniform(0.1, 0.9, below), (len(causes) - 1.0, last, 0.0, 0.0, 0.0))
+    return NoisyOrParams.of(layers, rng.uniform(0.1, 0.9, below))
 
 
 def noisy_or_statistics(x, observed, h, K=3):

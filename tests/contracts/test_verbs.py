@@ -10,7 +10,6 @@ from hiddenbits.model_api import (
     Extrapolates,
     LooksAfterEpoch,
     Promises,
-    Scheduled,
 )
 from tests.contracts.cases import CASES, REALS
 from tests.contracts.conftest import random_rows
@@ -116,7 +115,6 @@ def test_every_no_has_its_reason(case):
 
 PROMISED = {
     "accelerates": Extrapolates,
-    "scheduled": Scheduled,
     "looks_after_epoch": LooksAfterEpoch,
 }
 

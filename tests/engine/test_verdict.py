@@ -13,7 +13,6 @@ pytestmark = pytest.mark.core
 @dataclass(frozen=True)
 class Pass:
     objective: float
-    schedule: str = "free"
     memory_may_be_missing: bool = False
 
 
@@ -22,9 +21,8 @@ class Forgot(Pass):
     memory_may_be_missing: bool = True
 
 
-PLAIN = Rules(limit=1.0, weight=100.0, monotone=True, scheduled=False)
-FREE = Rules(limit=1.0, weight=100.0, monotone=False, scheduled=False)
-SCHEDULED = Rules(limit=1.0, weight=100.0, monotone=False, scheduled=True)
+PLAIN = Rules(limit=1.0, weight=100.0, monotone=True)
+FREE = Rules(limit=1.0, weight=100.0, monotone=False)
 EXTRAPOLATED = {"extrapolated": True}
 
 TABLE = [
@@ -38,11 +36,6 @@ TABLE = [
     ("a fall", Pass(-100.0 - 1.1e-8), PLAIN, {}, Verdict.FELL),
     ("float32: rounding", Pass(-100.0 - 0.9e-3), FREE, {}, Verdict.CONVERGED),
     ("float32: a fall", Pass(-100.0 - 1.1e-3), FREE, {}, Verdict.FELL),
-    # A schedule that has become free may end by a small fall, not by a large one.
-    ("a small fall after a schedule", Pass(-100.5), SCHEDULED, {}, Verdict.CONVERGED),
-    ("a large fall after a schedule", Pass(-102.0), SCHEDULED, {}, Verdict.CONTINUE),
-    ("a schedule that runs", Pass(-300.0, "running"), SCHEDULED, {}, Verdict.PLANNED),
-    ("a schedule that is over", Pass(-300.0, "over"), SCHEDULED, {}, Verdict.PLANNED),
     # Extrapolations have a way back.
     ("a good extrapolation", Pass(-99.9), PLAIN, EXTRAPOLATED, Verdict.ACCEPTED),
     ("one that changes nothing", Pass(-100.0), PLAIN, EXTRAPOLATED, Verdict.ACCEPTED),
@@ -52,7 +45,6 @@ TABLE = [
     # Without a way back there is no fit.
     ("not a number", Pass(np.nan), PLAIN, {}, Verdict.DIVERGED),
     ("-inf", Pass(-np.inf), PLAIN, {}, Verdict.DIVERGED),
-    ("not a number, by a schedule", Pass(np.nan, "running"), SCHEDULED, {}, Verdict.DIVERGED),
     # Memory that was lost with a worker.
     ("a fall", Forgot(-101.0), PLAIN, {}, Verdict.RECOVERING),
     ("a small gain, quick before", Forgot(-99.5), PLAIN, {"last_gain": 5.0}, Verdict.CONTINUE),
@@ -71,15 +63,3 @@ def test_verdicts(seen, rules, given, verdict):
 
 def test_the_table_has_every_verdict():
     assert {row[-1] for row in TABLE} == set(Verdict)
-
-
-def test_the_update_is_not_asked_for_where_a_pass_is_refused():
-    """The schedule is known from the update, and statistics that are not numbers have none."""
-
-    class Refused(Pass):
-        def __getattribute__(self, name):
-            assert name != "schedule"
-            return super().__getattribute__(name)
-
-    for objective, given in ((-101.0, EXTRAPOLATED), (np.nan, {"extrapolated": False})):
-        judge(Refused(objective), PLAIN, before=-100.0, last_gain=None, **given)

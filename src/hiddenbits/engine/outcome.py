@@ -12,7 +12,7 @@ from hiddenbits.array_types import Floats
 class StopReason(StrEnum):
     """Why a fit stopped; only `CONVERGED` counts as convergence.
 
-    `SCHEDULE` is the end of a planned course: of random steps, or of a model's own schedule. `BEHIND` is the end of a
+    `SCHEDULE` is the end of a planned course: of random steps, or of a model's plan. `BEHIND` is the end of a
     restart on a subsample of the rows where another one was ahead.
     """
 

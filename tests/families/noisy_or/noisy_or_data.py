@@ -13,8 +13,7 @@ def network_params(seed, d=6, causes=(3,), leak=(0.01, 0.2)):
     for K in causes:
         layers.append(np.vstack([rng.uniform(0.02, 0.97, (K, below)), rng.uniform(*leak, (1, below))]))
         below = K
-    phase = 1.0 if len(causes) == 1 else 2.0
-    return NoisyOrParams.of(layers, rng.uniform(0.1, 0.7, below), (len(causes) - 1.0, phase, 0.0, 0.0, 0.0))
+    return NoisyOrParams.of(layers, rng.uniform(0.1, 0.7, below))
 
 
 def block_of(rows, storage="dense", weights=None):

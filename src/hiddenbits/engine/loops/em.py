@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from functools import cached_property, partial
-from typing import Generic, Literal, Protocol, cast
+from typing import Generic, Protocol, cast
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from hiddenbits.engine.loops.squarem import adjusted, next_point
 from hiddenbits.engine.outcome import Outcome, StopReason
 from hiddenbits.engine.row_memory import RowMemory
 from hiddenbits.engine.state import CheckpointStore, Position, Settings, Watch
-from hiddenbits.model_api import Extrapolates, Key, Model, P, S, Scheduled
+from hiddenbits.model_api import Extrapolates, Key, Model, P, S
 
 
 def fit_em(
@@ -65,13 +65,6 @@ class Evaluation(Generic[P, S]):
         return self.model.update(self.params, self.stats)
 
     @property
-    def schedule(self) -> Literal["running", "free", "settled", "over"]:
-        """Where the model's schedule is after the update; "free" where it has none."""
-        if self.model.promises.scheduled and isinstance(self.model, Scheduled):
-            return self.model.schedule_state(self.updated)
-        return "free"
-
-    @property
     def memory_may_be_missing(self) -> bool:
         """Whether rows that should remember the pass before may not."""
         return self.row_memory is not None and self.row_memory.may_be_missing
@@ -90,7 +83,7 @@ def _judged(model: Model[P, S], context: FitContext, now: Position, seen: Evalua
     """Return what a pass means for the fit at this position."""
     promises, weight = model.promises, context.weight
     # A prior counts in rows, whatever their weight: its rounding is that of a row or more.
-    rules = Rules(context.settings.tol * weight, max(weight, 1.0), promises.monotone, promises.scheduled)
+    rules = Rules(context.settings.tol * weight, max(weight, 1.0), promises.monotone)
     extrapolated = now.extrapolation.tried
     return judge(
         seen,
@@ -120,18 +113,7 @@ def advance(
         elif verdict is Verdict.CONTINUE and settings.accelerate:
             then = _extrapolated(model, now, then)
     out_of_passes = StopReason.MAX_ITER if then.n_passes >= settings.max_iter else None
-    return then, _why_stop(verdict, seen) or out_of_passes
-
-
-def _why_stop(verdict: Verdict, seen: Evaluation[P, S]) -> StopReason | None:
-    if verdict is Verdict.PLANNED:
-        return StopReason.SCHEDULE if seen.schedule == "over" else None
-    ends = {
-        Verdict.DIVERGED: StopReason.NOT_FINITE,
-        Verdict.FELL: StopReason.FELL,
-        Verdict.CONVERGED: StopReason.CONVERGED,
-    }
-    return ends.get(verdict)
+    return then, ENDS.get(verdict) or out_of_passes
 
 
 def _updated(now: Position, seen: Evaluation[P, S]) -> Position:
@@ -171,12 +153,18 @@ class Verdict(Enum):
 
     REVERT = auto()  # an extrapolation lowered the objective: back to the last update
     DIVERGED = auto()  # the objective is not a number
-    PLANNED = auto()  # the model's schedule is running or over: gains and falls mean nothing
     ACCEPTED = auto()  # an extrapolation did not lower the objective: a plain step follows
     FELL = auto()  # the objective fell by more than rounding
     RECOVERING = auto()  # it fell, but rows may have lost their memory with a worker: it comes back
     CONVERGED = auto()  # the gain is within the tolerance
     CONTINUE = auto()
+
+
+ENDS = {
+    Verdict.DIVERGED: StopReason.NOT_FINITE,
+    Verdict.FELL: StopReason.FELL,
+    Verdict.CONVERGED: StopReason.CONVERGED,
+}
 
 
 class Seen(Protocol):
@@ -185,10 +173,6 @@ class Seen(Protocol):
     @property
     def objective(self) -> float:
         """The objective that the pass found."""
-
-    @property
-    def schedule(self) -> Literal["running", "free", "settled", "over"]:
-        """Where the model's schedule is after the update; "free" where it has none."""
 
     @property
     def memory_may_be_missing(self) -> bool:
@@ -202,7 +186,6 @@ class Rules:
     limit: float  # gain that counts as none, in nats over the table
     weight: float  # of all rows, at least 1
     monotone: bool  # the model promises that the objective never falls
-    scheduled: bool  # the model has a schedule: after it a small change of either sign counts as converged
 
 
 def judge(seen: Seen, rules: Rules, *, before: float, extrapolated: bool, last_gain: float | None) -> Verdict:
@@ -225,17 +208,13 @@ def judge(seen: Seen, rules: Rules, *, before: float, extrapolated: bool, last_g
         return Verdict.REVERT
     if not np.isfinite(seen.objective):
         return Verdict.DIVERGED
-    if seen.schedule == "settled":
-        return Verdict.CONVERGED
-    if seen.schedule != "free":
-        return Verdict.PLANNED
     if extrapolated:
         return Verdict.ACCEPTED
     gain = seen.objective - before
     rounding = (ROUNDING if rules.monotone else COARSE) * max(abs(seen.objective), rules.weight)
-    if gain < -rounding and not rules.scheduled:
+    if gain < -rounding:
         return Verdict.RECOVERING if seen.memory_may_be_missing else Verdict.FELL
-    small = (abs(gain) if rules.scheduled else gain) <= rules.limit
+    small = gain <= rules.limit
     # Lost memory understates the gain: after a large one another pass decides.
     quick_before = last_gain is not None and last_gain > rules.limit
     if small and not (seen.memory_may_be_missing and quick_before):

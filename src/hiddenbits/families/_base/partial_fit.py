@@ -98,7 +98,7 @@ class _BeginsAt:
 def refit(estimator: E, X: object, sample_weight: ArrayLike | None, tol: float | None) -> E:
     """Return a copy that is fitted to X, beginning at the fitted parameters."""
     made, model = copy(estimator), estimator._model()
-    if made._loop not in (fit_em, fit_closed_form) or model.promises.scheduled:
+    if made._loop not in (fit_em, fit_closed_form):
         raise ValueError(
             f"refit is for EM until it stands still; {made} learns by a schedule or random steps. Use fit."
         )

@@ -27,8 +27,9 @@ the statistics small, where an update for the observed cells alone would need a 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -46,7 +47,7 @@ from hiddenbits.families.binary_sparse_coding.truncated_posterior import (
     truncation,
 )
 from hiddenbits.maths.state_sums import states_of
-from hiddenbits.model_api import Footprint, Key, Promises
+from hiddenbits.model_api import Declared, Footprint, Key, Promises
 
 EXACT_CAUSES = 12  # up to 4,096 states a row: the verbs look at all of them
 RIDGE = 1e-9  # of the mean of Sum <s>: where rows say nothing of a field, it stays as it is
@@ -55,7 +56,7 @@ LEAST_ACTIVE = 1e-5  # pi stays this far from 0 and 1
 
 
 @dataclass(frozen=True)
-class SparseCoding:
+class SparseCoding(Declared[CodingParams]):
     """The model of a pass; hyperparameters only.
 
     Parameters
@@ -74,8 +75,8 @@ class SparseCoding:
         Which rows count.
     jitter : float
         Standard deviation of noise that is added to W.
-    key : Key or None
-        Where that noise comes from; None: there is none.
+    key : Key
+        Where that noise comes from.
     """
 
     n_components: int = 10
@@ -86,11 +87,12 @@ class SparseCoding:
     temperature: float = 1.0
     cut: Cut = EVERY_ROW
     jitter: float = 0.0
-    key: Key | None = None
+    key: Key = field(default_factory=partial(Key, 0))
 
     params_type: ClassVar[Any] = CodingParams
     stats_type: ClassVar[Any] = CodingStats
     carry_type: ClassVar[Any] = None
+    letters: ClassVar[Mapping[str, tuple[str, str]]] = {"H": ("n_components", "causes")}
 
     @property
     def promises(self) -> Promises:
@@ -145,7 +147,7 @@ class SparseCoding:
         correction = few * float(params.activity.sum()) / on if on > 0.0 else 1.0
         pi = correction * stats.hidden / used  # (8)
         pi = np.full(H, pi.mean()) if self.shared_activity else pi
-        if self.jitter and self.key is not None:
+        if self.jitter:
             W = W + self.jitter * self.key.rng().standard_normal(W.shape)
         pi = np.clip(pi, LEAST_ACTIVE, 1.0 - LEAST_ACTIVE)
         return replace(params, fields=np.ascontiguousarray(W), activity=pi, noise=noise)
@@ -172,27 +174,11 @@ class SparseCoding:
             weight * pairs,
         )
 
-    def stats_flaw(self, stats: CodingStats, params: CodingParams) -> str | None:
-        """Return what makes statistics invalid for these parameters, or None."""
-        D, H = params.fields.shape
-        if stats.hidden.shape != (H,) or stats.joint.shape != (D, H) or stats.pairs.shape != (H, H):
-            return "the statistics have the wrong shapes"
-        if any(number.shape != () for number in (stats.bound, stats.weight, stats.used, stats.squares)):
-            return "the statistics have the wrong shapes"
-        if not 0.0 < stats.used <= stats.weight * (1.0 + 1e-9):
-            return "the statistics have no weight"
-        slack = 1e-6 * float(stats.weight)
-        valid = (stats.hidden >= -slack).all() and (stats.hidden <= stats.used + slack).all()
-        return None if valid else "causes are on in more rows than there are, or in fewer than none"
-
     def mismatch(self, params: CodingParams) -> str | None:
         """Return how valid parameters disagree with the hyperparameters, or None."""
-        H = params.n_components
-        if self.n_components != H:
-            return f"it has {H} causes where {self.n_components} are declared"
-        if self.shared_activity and np.ptp(params.activity) > 0.0:
-            return "its causes differ in their activity, where one for all is declared"
-        return None
+        differ = self.shared_activity and np.ptp(params.activity) > 0.0
+        unlike = "its causes differ in their activity, where one for all is declared" if differ else None
+        return super().mismatch(params) or unlike
 
     # ------------------------------------------------------------------------------------------------ rows
 

@@ -6,17 +6,17 @@ Letters and shapes are in `model.py`.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from hiddenbits.array_types import Floats
 from hiddenbits.data import Arrays
-from hiddenbits.data.declared import Params, Range, Sums
-from hiddenbits.maths.numerics import PROBABILITIES
+from hiddenbits.data.declared import Params, Range, Statistics
+from hiddenbits.maths.numerics import PROBABILITIES, within
 
 FURTHEST = 1e100  # fields are in the units of the table; squares of them are still numbers
-BOUNDED = Range(lambda a: bool((np.abs(a) <= FURTHEST).all()), f"must lie within {FURTHEST:g} of 0")
+BOUNDED = within(FURTHEST)
 POSITIVE = Range(lambda a: bool(1.0 / FURTHEST <= a <= FURTHEST), f"must be positive, and not beyond {FURTHEST:g}")
 
 
@@ -56,7 +56,7 @@ class CodingParams(Params):
 
 
 @dataclass(frozen=True, eq=False)
-class CodingStats(Sums):
+class CodingStats(Statistics):
     """Sums over rows. All but the first two are over the rows within the cut.
 
     Attributes
@@ -75,13 +75,14 @@ class CodingStats(Sums):
         Sum <s_i s_j>, each pair of different causes either at (i, j) or at (j, i).
     """
 
-    bound: Floats
-    weight: Floats
-    used: Floats
-    squares: Floats
-    hidden: Floats
-    joint: Floats
-    pairs: Floats
+    used: Annotated[Floats, ""]
+    squares: Annotated[Floats, ""]
+    hidden: Annotated[Floats, "H"]
+    joint: Annotated[Floats, "d H"]
+    pairs: Annotated[Floats, "H H"]
+
+    nested: ClassVar[tuple[str, ...]] = ("hidden", "used")
+    of_bits: ClassVar[bool] = False
 
     @property
     def second(self) -> Floats:

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hiddenbits.array_types import Floats, Randomness
 from hiddenbits.data import Table
-from hiddenbits.engine import Outcome, Settings, fit_persistent
+from hiddenbits.engine import Outcome, Settings, fit_em, fit_persistent, fit_planned
 from hiddenbits.families._base.columns import column_names, table_by_column
 from hiddenbits.families._base.inputs import as_table
 from hiddenbits.families._base.parameters import COMMON, HiddenParts
@@ -23,10 +23,9 @@ from hiddenbits.families._base.showing import strongest as listed
 from hiddenbits.families._base.story import LIKELIHOOD
 from hiddenbits.families._base.transformer import CausesEstimator
 from hiddenbits.families.noisy_or.model import NoisyOr
-from hiddenbits.families.noisy_or.model_gibbs import NoisyOrBlocks, NoisyOrGibbs
+from hiddenbits.families.noisy_or.model_gibbs import SURVEY_TABLE, NoisyOrBlocks, NoisyOrGibbs, NoisyOrSampler
 from hiddenbits.families.noisy_or.params import NoisyOrParams, n_free_parameters
-from hiddenbits.families.noisy_or.posterior_draws import Marginals
-from hiddenbits.families.noisy_or.rows import MOST_EXACT
+from hiddenbits.families.noisy_or.rows import MOST_EXACT, Marginals
 from hiddenbits.families.noisy_or.verbs import VERB_ROWS, Reasons, Scores, all_reasons, described, reach, sentences
 from hiddenbits.model_api import RowModel
 from hiddenbits.quoting import name_of
@@ -154,7 +153,7 @@ class NoisyOrNetwork(CausesEstimator[NoisyOrParams, Any]):
            [1., 0.]])
     """
 
-    _sampled: ClassVar[type[NoisyOrGibbs]] = NoisyOrGibbs
+    _sampled: ClassVar[type[NoisyOrSampler]] = NoisyOrGibbs
     _hidden_parts: ClassVar[tuple[HiddenParts, ...]] = (HiddenParts("causes"),)
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **COMMON,
@@ -257,8 +256,15 @@ class NoisyOrNetwork(CausesEstimator[NoisyOrParams, Any]):
 
     @property
     def _how(self) -> str:
+        """How it learns, "exact" or "gibbs"."""
+        most = max(self._sizes())
         if self.method == "auto":
-            return "gibbs" if max(self._sizes()) > EXACT_CAUSES else "exact"
+            return "gibbs" if most > EXACT_CAUSES else "exact"
+        if self.method == "exact" and most > MOST_EXACT:
+            raise ValueError(
+                f'method="exact" goes through all states of a layer, and {most} causes have 2^{most}. '
+                f'Give at most {MOST_EXACT}, or use method="gibbs".'
+            )
         return self.method
 
     def _settings(self) -> Settings:
@@ -266,32 +272,37 @@ class NoisyOrNetwork(CausesEstimator[NoisyOrParams, Any]):
             raise ValueError('online_passes are for method="exact". Set online_passes=0.')
         return super()._settings()
 
+    @property
+    def _loop(self) -> Callable[..., Outcome]:
+        return fit_em if self._how == "exact" else fit_planned
+
     def _options(self) -> dict[str, Any]:
         return {"chains": self.chains or GibbsChains()}
 
-    def _model(self) -> NoisyOr | NoisyOrGibbs:
-        sizes = self._sizes()
-        priors = (*self._gamma(), self.cause_prior, float(self.leak))
-        if self._how == "exact":
-            if max(sizes) > MOST_EXACT:
-                raise ValueError(
-                    f'method="exact" goes through all states of a layer, and {max(sizes)} causes have 2^{max(sizes)}. '
-                    f'Give at most {MOST_EXACT}, or use method="gibbs".'
-                )
-            return NoisyOr(sizes, *priors)
+    def _model(self) -> NoisyOr | NoisyOrSampler:
+        """Return the network that verbs ask: it enumerates where the fitted layers are small, however they learned."""
+        fitted = hasattr(self, "params_")
+        exact = max(self.params_.n_causes) <= MOST_EXACT if fitted else self._how == "exact"
+        return NoisyOr(**self._declared()) if exact else self._sampler()
+
+    def _declared(self) -> dict[str, Any]:
+        alpha, beta = self._gamma()
+        priors = {"alpha": alpha, "beta": beta, "prior": self.cause_prior, "leak": float(self.leak)}
+        return {"n_components": self._sizes(), **priors}
+
+    def _sampler(self) -> NoisyOrSampler:
         given = self._options()["chains"]
         chains = {name: getattr(given, name) for name in ("n_passes", "n_sweeps", "first_sweeps")}
-        return self._sampled(sizes, *priors, spare=float(given.spare), **chains, seed=self._draw_seed)
+        return self._sampled(**self._declared(), **chains, spare=float(given.spare), seed=self._draw_seed)
+
+    def _fit_model(self, model: Any, table: Table) -> Any:
+        if self._how == "exact":
+            return NoisyOr(**self._declared())
+        return replace(self._sampler(), survey_share=min(1.0, SURVEY_TABLE / max(table.shape[0], 1)))
 
     def _finished(self, params: NoisyOrParams) -> NoisyOrParams:
         """Causes in order of falling activity: their order means nothing."""
         return params.ordered() if self._model().mismatch(params) is None else params
-
-    @property
-    def likelihood_(self) -> str:
-        """What `score_samples` returns: "exact", or "estimate" where a layer has more than 12 causes."""
-        check_is_fitted(self, "params_")
-        return "exact" if max(self.params_.n_causes) <= MOST_EXACT else "estimate"
 
     @property
     def _n_features_out(self) -> int:
@@ -333,7 +344,11 @@ class NoisyOrNetwork(CausesEstimator[NoisyOrParams, Any]):
             `probabilities` and `errors`, both of shape (rows, units), the lowest layer first. Errors are 0 where the
             states could be enumerated.
         """
-        both = self._map(X, self._model().posterior_and_error)
+        model = self._model()
+        if isinstance(model, NoisyOr):
+            p = self.posterior(X)
+            return Marginals(p, np.zeros(p.shape))
+        both = self._map(X, model.posterior_and_error)
         half = both.shape[1] // 2
         return Marginals(both[:, :half], both[:, half:])
 
@@ -350,7 +365,11 @@ class NoisyOrNetwork(CausesEstimator[NoisyOrParams, Any]):
         scores : Scores
             `log_likelihood` and `errors`. An annealed estimate is made from two sides, and refused where they disagree.
         """
-        both = self._map(X, self._model().log_likelihood_and_error)
+        model = self._model()
+        if isinstance(model, NoisyOr):
+            values = self.score_samples(X)
+            return Scores(values, np.zeros(len(values)))
+        both = self._map(X, model.log_likelihood_and_error)
         return Scores(both[:, 0], both[:, 1])
 
     def why(self, X: object) -> Reasons:
@@ -415,7 +434,7 @@ class NoisyOrNetwork(CausesEstimator[NoisyOrParams, Any]):
 
     def _height(self, model: RowModel[NoisyOrParams, Any], table: Table) -> int:
         height = super()._height(model, table)
-        return height if self._how == "exact" else min(height, VERB_ROWS)
+        return height if isinstance(model, NoisyOr) else min(height, VERB_ROWS)
 
     def _pass_height(self, model: RowModel[NoisyOrParams, Any], table: Table) -> int:
         height = super()._height(model, table)

@@ -65,7 +65,7 @@ class Network:
     @classmethod
     def of(cls, params: NoisyOrParams) -> Network:
         """Build from parameters."""
-        return cls([Layer.of(w) for w in params.weights], params.priors)
+        return cls([Layer.of(w) for w in params.w], params.priors)
 
     def odds_above(self, number: int, states: list[States]) -> Floats:
         """Return ln P(S = 1 | above) / P(S = 0 | above) of the units of a layer: ln(e^u - 1)."""

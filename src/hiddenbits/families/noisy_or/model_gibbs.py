@@ -11,12 +11,13 @@ priors for structure that is not there. Each layer
    begins at half of what is on and is mostly taken back, slowly where eq 9 is taken once a pass: upper layers of few
    causes take it several times.
 
-At the end all layers learn together. The clock in the parameters says where all this stands.
+At the end all layers learn together. `NoisyOrGibbs.plan` has a phase for each pass.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -24,20 +25,14 @@ import numpy as np
 from hiddenbits.array_types import Floats
 from hiddenbits.data import Arrays, Block
 from hiddenbits.data.summary import Summary
-from hiddenbits.families.noisy_or.gibbs import Ones, sweep
-from hiddenbits.families.noisy_or.params import (
-    JOINT,
-    LEARN,
-    SETTLE,
-    NoisyOrParams,
-    at,
-    log_prior,
-)
-from hiddenbits.families.noisy_or.rows import SampledRows, Shared
+from hiddenbits.families.noisy_or.gibbs import Network, Ones, sweep
+from hiddenbits.families.noisy_or.params import Learns, NoisyOrParams
+from hiddenbits.families.noisy_or.rows import SampledRows
 from hiddenbits.families.noisy_or.start import (
     first_prior,
     first_strengths,
     least_missed,
+    sizes_left,
     with_layer,
     with_room_for_leak,
     with_spare,
@@ -48,44 +43,59 @@ from hiddenbits.model_api import Footprint, Key, Passes, Promises
 
 REFIT = 3  # passes after some causes were removed
 SURVEY_ROWS, SURVEY_TABLE = 512, 5_000  # of each block, and of the table, from which the value of a cause is judged
-MANY = 20  # spare causes, of which half go at a time; of fewer a quarter
 
 
 @dataclass(frozen=True)
-class NoisyOrGibbs(SampledRows):
-    """The model; hyperparameters only.
+class Phase:
+    """What a pass does.
 
     Parameters
     ----------
-    n_components : list of int
-        Causes of each layer, the lowest first.
-    alpha, beta : float
-        Shape and rate of the gamma prior of every weight.
-    prior : float or None
-        P(cause on) while a layer learns; None means about three causes on in a row.
-    leak : float
-        P(bit on without a cause) while a layer learns, at most.
+    learns : {"strengths", "layer", "network"}
+        What the update changes.
+    share : float
+        How much of the way to the M-step it goes.
+    left : int or None
+        Nothing learns, but rows are asked what each cause of the top layer is worth to them; so many stay.
+    opens : {"leak", "layer"} or None
+        What the update ends with: room for the leak of the top layer, or a new layer.
+    """
+
+    learns: Learns = "strengths"
+    share: float = 1.0
+    left: int | None = None
+    opens: Literal["leak", "layer"] | None = None
+
+
+@dataclass(frozen=True)
+class NoisyOrSampler(SampledRows):
+    """A model that draws the states of rows; hyperparameters only, those of `SampledRows` and more.
+
+    Parameters
+    ----------
     spare : float
         Further causes that a layer begins with, as a share.
     n_passes : int
         Passes in which a layer learns; half as many for what comes after.
     n_sweeps, first_sweeps : int
         Sweeps of a pass, and of the first look at a row.
-    seed : int
-        Of what verbs draw.
+    survey_share : float
+        Share of the rows that are asked what causes are worth.
+    phase : Phase
+        What this pass does.
+    key : Key
+        Where the strengths of a new layer come from.
     """
 
-    n_components: list[int] = field(default_factory=lambda: [2])
-    alpha: float = 1.0
-    beta: float = 1.5
-    prior: float | None = None
-    leak: float = 1e-3
     spare: float = 1.0
     n_passes: int = 40
     n_sweeps: int = 3
     first_sweeps: int = 15
-    seed: int = 0
+    survey_share: float = 1.0
+    phase: Phase = Phase()
+    key: Key = field(default_factory=partial(Key, 0))
 
+    first_range: ClassVar[tuple[float, float] | None] = None  # of the first strengths; None: shares of the means
     upper_steps: ClassVar[int] = 20  # of eq 9 on the states of a pass, in upper layers: they cost no pass of their own
     stop_below: ClassVar[float] = 0.0  # rows whose largest probability of a change is below are not swept again
 
@@ -102,9 +112,7 @@ class NoisyOrGibbs(SampledRows):
             "deterministic": "the states of a row are drawn at random",
             "accelerates": "steps are random",
         },
-        scheduled=True,
     )
-    params_type = NoisyOrParams
     stats_type = NoisyOrStats
     carry_type = RowStates
 
@@ -112,10 +120,6 @@ class NoisyOrGibbs(SampledRows):
         """Return what a block costs: several looks at every one, for every cause."""
         K = max(with_spare(size, self.spare) for size in self.n_components)
         return Footprint(working=4 * K + row_cells, statistics=n_columns * (K + 1), flops=10 * row_cells * K)
-
-    def first_range(self) -> tuple[float, float] | None:
-        """Return between which numbers the first strengths are drawn, None for shares of the means."""
-        return None
 
     def size_at_first(self, layer: int) -> int:
         """Return how many causes a layer begins with."""
@@ -128,19 +132,21 @@ class NoisyOrGibbs(SampledRows):
 
     def start(self, summary: Summary, key: Key, passes: Passes) -> NoisyOrParams:
         """Return the lowest layer, with causes that are nearly alike."""
-        rng = key.rng()
         size = self.size_at_first(0)
-        f = first_strengths(summary.means, size, self.leak, self.first_range(), rng)
-        clock = (0.0, LEARN, 0.0, float(rng.integers(2**31)), 0.0, float(summary.rows))
-        return NoisyOrParams.of([f], np.full(size, self.prior_of(0, size)), clock)
+        f = first_strengths(summary.means, size, self.leak, self.first_range, key.rng())
+        return NoisyOrParams.of([f], np.full(size, self.prior_of(0, size)))
 
-    # ------------------------------------------------------------------------------------------------ a pass
+    def with_next_layer(self, params: NoisyOrParams, key: Key) -> NoisyOrParams:
+        """Return the network with the layer that comes next."""
+        number = len(params.n_causes)
+        size = self.size_at_first(number)
+        return with_layer(params, size, self.prior_of(number, size), self.leak, self.first_range, key.rng())
 
     def expect(
-        self, params: NoisyOrParams, shared: Shared, block: Block, carry: RowStates | None, key: Key
+        self, params: NoisyOrParams, shared: Network, block: Block, carry: RowStates | None, key: Key
     ) -> tuple[NoisyOrStats, RowStates]:
         """E-step: draw the states of every row a few times, and count."""
-        rng, network = key.rng(), shared.network
+        rng, network = key.rng(), shared
         data = Ones.of_block(network.layers[0], block)
         states, fresh = states_of_rows(params, network, block.n_rows, carry, rng)
         active = np.ones(block.n_rows, bool)
@@ -149,84 +155,63 @@ class NoisyOrGibbs(SampledRows):
             active &= last.flips >= self.stop_below
             if not active.any():
                 break
-        loss, surveyed = np.zeros(len(params.priors)), 0.0
-        if self._surveys(params):
-            rows = np.arange(_before_pass(block.n_rows, params.clock[5]))
+        loss = np.zeros(len(params.priors))
+        if self.phase.left is not None:
+            rows = np.arange(min(SURVEY_ROWS, int(np.ceil(block.n_rows * self.survey_share))))
             gains = survey(network, data.take(rows), [s[rows] for s in states], self.n_sweeps, rng)
-            loss, surveyed = block.weights[rows] @ gains, float(block.weights[rows].sum())
-        stats = replace(count(params, network, last, states, block), loss=loss, surveyed=np.asarray(surveyed))
+            loss = block.weights[rows] @ gains
+        stats = replace(count(params, network, last, states, block), loss=loss)
         return stats, RowStates(np.packbits(np.concatenate(states, axis=1), axis=1), params.names)
 
-    def objective(self, params: NoisyOrParams, stats: NoisyOrStats) -> float:
-        """Return the log-joint of bits and drawn states, and the log prior of the weights."""
-        centre = first_prior(self.prior, self.n_components[int(params.clock[0])])
-        return float(stats.bound) + log_prior(params, self.alpha, self.beta, centre)
-
     def update(self, params: NoisyOrParams, stats: NoisyOrStats) -> NoisyOrParams:
-        """M-step for what learns now, and on with the clock."""
-        layer, phase, passes, *_ = params.clock.tolist()
-        number = int(layer)
-        size, wanted = params.n_causes[-1], self.n_components[number]
-        if self._surveys(params):
-            many = size - wanted
-            gone = least_missed(stats.loss, params.layers[-1][:-1], many // 2 if many > MANY else -(-many // 4))
-            pruned = without(params, gone, self.prior_of(number, size - len(gone)))
-            return at(pruned, LEARN, max(self.n_passes - REFIT, 0))
-        moved = self.stepped(params, stats, self._share(phase, passes))
-        return self._next(at(moved, phase, passes + 1.0))
-
-    def stepped(self, params: NoisyOrParams, stats: NoisyOrStats, share: float) -> NoisyOrParams:
         """Return parameters moved by a share of the way to the M-step, those that learn now."""
-        centre = first_prior(self.prior, self.n_components[int(params.clock[0])])
-        return stepped(params, stats, share, self.alpha, self.beta, centre, self.upper_steps)
+        learns, share = self.phase.learns, self.phase.share
+        return stepped(params, stats, learns, share, self.alpha, self.beta, self.centre(params), self.upper_steps)
 
-    # ------------------------------------------------------------------------------------------------ the clock
+
+@dataclass(frozen=True)
+class NoisyOrGibbs(NoisyOrSampler):
+    """The model of a fit by full passes, with a plan for them; hyperparameters only."""
+
+    settles: ClassVar[bool] = False
+
+    @cached_property
+    def plan(self) -> tuple[Phase, ...]:
+        """What each pass of a fit does."""
+        later = max(1, self.n_passes // 2)
+        # In the second half 1/2, 1/3, ... of the way: the mean of what those passes saw.
+        shares = [1.0 / max(1.0, number + 2.0 - later / 2.0) for number in range(later)]
+        plan: list[Phase] = []
+        for number, wanted in enumerate(self.n_components):
+            plan += [Phase()] * self.n_passes
+            for left in sizes_left(self.size_at_first(number), wanted):
+                plan += [Phase(left=left), *[Phase()] * min(REFIT, self.n_passes)]
+            plan[-1] = Phase(opens="leak")
+            plan += [Phase("layer", share) for share in shares]
+            plan[-1] = replace(plan[-1], opens="layer" if number + 1 < len(self.n_components) else None)
+        return (*plan, *[Phase("network", share) for share in shares if len(self.n_components) > 1])
 
     @property
-    def _later_passes(self) -> int:
-        return max(1, self.n_passes // 2)
+    def planned_passes(self) -> int:
+        """Passes of the plan."""
+        return len(self.plan)
 
-    def _surveys(self, params: NoisyOrParams) -> bool:
-        """Whether this pass is to find out which causes can go."""
-        layer, phase, passes, *_ = params.clock.tolist()
-        return bool(phase == LEARN and passes >= self.n_passes and params.n_causes[-1] > self.n_components[int(layer)])
+    def of_pass(self, params: NoisyOrParams, key: Key, passes: Passes) -> NoisyOrGibbs:
+        """Return the model of a pass."""
+        return replace(self, phase=self.plan[key.pass_number], key=key.stream("stage", len(params.n_causes)))
 
-    def _share(self, phase: float, passes: float) -> float:
-        """Return 1, and in the second half of a last phase 1/2, 1/3, ...: the mean of what those passes found."""
-        return 1.0 if phase == LEARN else 1.0 / max(1.0, passes + 2.0 - self._later_passes / 2.0)
-
-    def _next(self, params: NoisyOrParams) -> NoisyOrParams:
-        """Return parameters at the next phase, where this one is over."""
-        layer, phase, passes, *_ = params.clock.tolist()
-        number, last = int(layer), int(layer) + 1 == len(self.n_components)
-        if phase == LEARN and (passes < self.n_passes or params.n_causes[-1] > self.n_components[number]):
-            return params
-        if phase == LEARN:
-            return at(with_room_for_leak(params), SETTLE, 0.0)
-        if phase == SETTLE and passes < self._later_passes:
-            return params
-        if phase != JOINT and not last:
-            size = self.size_at_first(number + 1)
-            return with_layer(params, size, self.prior_of(number + 1, size), self.leak, self.first_range())
-        if phase == SETTLE and number > 0:
-            return at(params, JOINT, 0.0)
-        return params
-
-    def schedule_state(self, params: NoisyOrParams) -> Literal["running", "over"]:
-        """Whether the plan continues: an objective that rises and falls by chance is never judged."""
-        return "over" if self._done(params) else "running"
-
-    def _done(self, params: NoisyOrParams) -> bool:
-        layer, phase, passes, *_ = params.clock.tolist()
-        if int(layer) + 1 < len(self.n_components) or params.n_causes[-1] > self.n_components[-1]:
-            return False
-        return bool(phase == (JOINT if layer else SETTLE) and passes >= self._later_passes)
-
-
-def _before_pass(n_rows: int, of_table: float) -> int:
-    """Return how many rows of a block are asked about their causes."""
-    share = min(1.0, SURVEY_TABLE / max(of_table, 1.0))
-    return min(SURVEY_ROWS, int(np.ceil(n_rows * share)))
+    def update(self, params: NoisyOrParams, stats: NoisyOrStats) -> NoisyOrParams:
+        """M-step for what learns now, or a smaller layer."""
+        phase, number, size = self.phase, len(params.n_causes) - 1, params.n_causes[-1]
+        if phase.left is not None:
+            most = size - phase.left
+            least = most if phase.left == self.n_components[number] else most // 4
+            gone = least_missed(stats.loss, params.layers[-1][:-1], most, least)
+            return without(params, gone, self.prior_of(number, size - len(gone)))
+        moved = super().update(params, stats)
+        if phase.opens == "leak":
+            return with_room_for_leak(moved)
+        return self.with_next_layer(moved, self.key) if phase.opens == "layer" else moved
 
 
 # The noisy-OR network as the paper learned it: weights again after every few hundred rows, states from scratch.
@@ -244,24 +229,21 @@ class Steps(Arrays):
 
 
 @dataclass(frozen=True)
-class NoisyOrBlocks(NoisyOrGibbs):
-    """The model; hyperparameters only. Those of `NoisyOrGibbs`, and
+class NoisyOrBlocks(NoisyOrSampler):
+    """The model; hyperparameters only, those of `NoisyOrSampler` and one more.
 
     Parameters
     ----------
     batch_rows : int
         Rows of a step.
-    """  # noqa: D400
+    """
 
     batch_rows: int = 200
 
+    first_range: ClassVar[tuple[float, float] | None] = 0.05, 0.15
     upper_steps: ClassVar[int] = 1
     stop_below: ClassVar[float] = 0.05
     memory_type = Steps
-
-    def first_range(self) -> tuple[float, float]:
-        """Return between which numbers the first strengths are drawn."""
-        return 0.05, 0.15
 
     def first_memory(self, params: NoisyOrParams, summary: Summary, key: Key) -> Steps:
         """Return nothing to remember."""
@@ -272,16 +254,14 @@ class NoisyOrBlocks(NoisyOrGibbs):
     ) -> tuple[NoisyOrParams, Steps, float]:
         """Return the network after eq 9 on one group of rows, and the group's log-joint, a row."""
         height = float(stats.bound) / float(stats.weight)
-        params = self.stepped(params, stats, 1.0)
+        params = self.update(params, stats)
         due = min(int((1.0 - share_left) * len(self.n_components) + 1e-9), len(self.n_components) - 1)
         if len(params.n_causes) <= due:
-            size = self.size_at_first(due)
-            params = with_layer(params, size, self.prior_of(due, size), self.leak, self.first_range())
+            params = self.with_next_layer(params, key)
         return params, Steps(memory.taken + 1.0), height
 
     def settle(self, params: NoisyOrParams, memory: Steps) -> NoisyOrParams:
         """Return parameters as a fit hands them over, with all layers even where there were too few steps."""
         for number in range(len(params.n_causes), len(self.n_components)):
-            size = self.size_at_first(number)
-            params = with_layer(params, size, self.prior_of(number, size), self.leak, self.first_range())
+            params = self.with_next_layer(params, Key(self.seed).stream("stage", number))
         return params

@@ -1,37 +1,40 @@
-"""Parameters of a layered noisy-OR network, its prior, and the M-step of one layer.
+"""Parameters of a layered noisy-OR network, all states of a small one, and the prior.
 
 A unit that is on is a cause of the units below it. Each cause that is on may switch a unit on, independently of the
 others, and the unit is on if any of them did (Lewicki & Sejnowski 1996):
 
     P(S_j = 1 | layer above) = 1 - exp(-u_j),   u_j = w_0j + Sum_i S_i w_ij,   f_ij = 1 - exp(-w_ij)
 
-Letters and shapes are in `model.py`.
+Letters and shapes are in `model.py`. Layers are counted from the data upwards: layer 0 are the causes of the bits.
 
-Layers are counted from the data upwards: layer 0 are the causes of the bits.
+Given the states s of the lowest layer, bits are independent and the layers above know no more about the row. So a small
+network is a model of nodes with one for every s, whose weights P(s) the layers above make.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
+from functools import cached_property, lru_cache, partial
+from typing import Annotated, Literal
 
 import numpy as np
-from scipy.special import gammaln
+from scipy.special import gammaln, logsumexp
 
 from hiddenbits.array_types import Floats
-from hiddenbits.data.declared import Params
-from hiddenbits.maths.numerics import are_probabilities
+from hiddenbits.data.declared import Link, Params, Range
+from hiddenbits.data.layout import Layout, binary_columns
+from hiddenbits.families.nodes.params import Scores
+from hiddenbits.families.noisy_or.m_step import clip_strengths
+from hiddenbits.maths.numerics import COUNTS, LOGITS, are_probabilities
+from hiddenbits.maths.state_sums import states_of
 
-LARGEST = 1.0 - 1e-6  # a strength of 1 would make a zero impossible, and one of 0 could never grow again
-SMALLEST, SMALLEST_SUM = 1e-4, 1e-2  # of one strength; of a cause's strengths together, in a wide table
-CLOCK = 6  # numbers that say how far a fit has come
-LEARN, SETTLE, JOINT = 0.0, 1.0, 2.0  # phases: the weights of a layer; its priors and leak too; all layers at once
+INSIDE = Range(partial(are_probabilities, least=1e-300, most=np.nextafter(1.0, 0.0)), "must lie between 0 and 1")
+SIZES = Range(lambda a: bool(np.all((a >= 1) & (a <= 2**31) & (a == np.round(a)))), "must be numbers of units")
+LOG_WEIGHTS = Link(lambda f: np.log(-np.log1p(-f)), lambda z: -np.expm1(-np.exp(np.clip(z, -50.0, 5.0))))
 
-
-def smallest(n_children: int) -> float:
-    """Return the least strength: many children each with a little would be a few that are switched on by nothing."""
-    return min(SMALLEST, SMALLEST_SUM / n_children)
+Learns = Literal["strengths", "layer", "network"]
+"""What learns: the strengths of the top layer, while its leak and priors are held; these too; or all layers at once."""
 
 
 def n_free_parameters(n_causes: Sequence[int], n_columns: int) -> int:
@@ -50,11 +53,6 @@ def n_free_parameters(n_causes: Sequence[int], n_columns: int) -> int:
     return free
 
 
-def clip_strengths(f: Floats) -> Floats:
-    """Return strengths that can still grow and never forbid a zero; (causes, children)."""
-    return np.clip(f, smallest(f.shape[-1]), LARGEST)
-
-
 def log_on(u: Floats) -> Floats:
     """Return ln(1 - exp(-u)), for u > 0.
 
@@ -66,9 +64,18 @@ def log_on(u: Floats) -> Floats:
     return np.asarray(np.log(-np.expm1(-u)))
 
 
+@lru_cache(maxsize=16)
+def all_states(n_causes: int) -> Floats:
+    """Return every state of a layer, (2^K, K + 1), the leak always on."""
+    states = states_of(n_causes)
+    found = np.ascontiguousarray(np.column_stack([states, np.ones(len(states))]))
+    found.flags.writeable = False
+    return found
+
+
 @dataclass(frozen=True, eq=False)
 class NoisyOrParams(Params):
-    """Strengths of all layers, the priors of the top one, and how far the fit has come.
+    """Strengths of all layers, and the priors of the top one.
 
     Attributes
     ----------
@@ -79,32 +86,19 @@ class NoisyOrParams(Params):
     priors : ndarray of shape (K_top,)
     names : ndarray of shape (all units,)
         A number for each unit that stays when others are pruned, so that states of rows find their units again.
-    clock : ndarray of shape (6,)
-        Layer that learns, phase, passes in this phase, the seed of what layers further up begin with, how
-        unstable the states of the rows have been of late, and the number of rows, 0 where nobody needs it.
     """
 
-    sizes: Floats
-    strengths: Floats
-    priors: Floats
-    names: Floats
-    clock: Floats
+    sizes: Annotated[Floats, "layers", SIZES]
+    strengths: Annotated[Floats, "strengths", INSIDE, LOG_WEIGHTS]
+    priors: Annotated[Floats, "K", INSIDE, LOGITS]
+    names: Annotated[Floats, "units", COUNTS]
 
     @classmethod
-    def of(
-        cls, layers: list[Floats], priors: Floats, clock: Sequence[float] | Floats, names: Floats | None = None
-    ) -> NoisyOrParams:
+    def of(cls, layers: list[Floats], priors: Floats, names: Floats | None = None) -> NoisyOrParams:
         """Build from the strengths of each layer, (K + 1, children), the lowest first."""
         sizes = [layers[0].shape[1], *(len(f) - 1 for f in layers)]
-        padded = np.zeros(CLOCK)
-        padded[: len(clock)] = clock
-        return cls(
-            np.array(sizes, np.float64),
-            np.concatenate([f.ravel() for f in layers]),
-            priors,
-            np.arange(float(sum(sizes[1:]))) if names is None else names,
-            padded,
-        )
+        names = np.arange(float(sum(sizes[1:]))) if names is None else names
+        return cls(np.array(sizes, np.float64), np.concatenate([f.ravel() for f in layers]), priors, names)
 
     @property
     def n_columns(self) -> int:
@@ -127,7 +121,7 @@ class NoisyOrParams(Params):
         return found
 
     @cached_property
-    def weights(self) -> list[Floats]:
+    def w(self) -> list[Floats]:
         """Weights w = -ln(1 - f) of each layer, (K + 1, children)."""
         return [-np.log1p(-f) for f in self.layers]
 
@@ -146,78 +140,90 @@ class NoisyOrParams(Params):
         for f, order in zip(self.layers, orders, strict=True):
             layers.append(np.vstack([f[order], f[-1:]])[:, below])
             below = order
-        return NoisyOrParams.of(layers, self.priors[orders[-1]], self.clock[:3])
+        return NoisyOrParams.of(layers, self.priors[orders[-1]])
+
+    def with_vector(self, vector: Floats) -> NoisyOrParams:
+        """Return the network at other coordinates."""
+        moved = super().with_vector(vector)
+        return NoisyOrParams.of([clip_strengths(f) for f in moved.layers], moved.priors, self.names)
 
     def flaw(self) -> str | None:
         """Return what makes these arrays invalid, or None."""
+        if flaw := super().flaw():
+            return flaw
         sizes = self.sizes
-        if sizes.ndim != 1 or len(sizes) < 2 or not np.all((sizes >= 1) & (sizes == np.round(sizes))):
-            return "sizes must list the columns and at least one layer"
-        if np.any(sizes > 2**31):
-            return "a layer is too large"
-        if self.strengths.shape != (int(np.sum(sizes[:-1] * (sizes[1:] + 1.0))),):
+        if len(sizes) < 2 or self.strengths.size != np.sum(sizes[:-1] * (sizes[1:] + 1.0)):
             return "strengths do not fit the sizes of the layers"
-        if self.priors.shape != (int(sizes[-1]),) or self.names.shape != (int(sizes[1:].sum()),):
+        if self.priors.size != sizes[-1] or self.names.size != sizes[1:].sum():
             return "priors and names do not fit the sizes of the layers"
-        if not all(
-            are_probabilities(p, least=1e-300, most=np.nextafter(1.0, 0.0)) for p in (self.strengths, self.priors)
-        ):
-            return "strengths and priors must lie between 0 and 1"
-        if any(np.any((array < 0) | (array > 2.0**53)) for array in (self.names, self.clock)):
-            return "names and clock must be counts"
-        if self.clock.shape != (CLOCK,) or self.clock[1] not in (LEARN, SETTLE, JOINT):
-            return "the clock is damaged"
-        if int(self.clock[0]) != len(sizes) - 2:
-            return "the clock stands at another layer"
         return None
 
+    # ------------------------------------------------------------------------ all states, where these are few
 
-def at(params: NoisyOrParams, phase: float, passes: float) -> NoisyOrParams:
-    """Return the same parameters at another time of the fit."""
-    layer, _, _, seed, _, rows = params.clock.tolist()
-    return replace(params, clock=np.array([layer, phase, passes, seed, 0.0, rows]))
+    @cached_property
+    def states(self) -> list[Floats]:
+        """Every state of each layer, (2^K, K + 1)."""
+        return [all_states(K) for K in self.n_causes]
+
+    @cached_property
+    def inputs(self) -> list[Floats]:
+        """Input u of every child in every state of its causes, (2^K, d), of each layer."""
+        return [S @ w for S, w in zip(self.states, self.w, strict=True)]
+
+    @cached_property
+    def log_priors(self) -> list[Floats]:
+        """Log-probability ln P(s) of the states of each layer, the layers above summed over."""
+        pi, top = self.priors, self.states[-1][:, :-1]
+        found = [top @ np.log(pi) + (1.0 - top) @ np.log1p(-pi)]
+        for number in range(len(self.states) - 2, -1, -1):
+            found.insert(0, logsumexp(self._log_given_above(number) + found[0], axis=1))
+        return found
+
+    def _log_given_above(self, number: int) -> Floats:
+        """Return ln P(s | t) for the states s of a layer and t of the one above, (2^K, 2^K_above)."""
+        u, s = self.inputs[number + 1], self.states[number][:, :-1]
+        return np.asarray(s @ (log_on(u) + u).T - u.sum(axis=1))
+
+    def above_given(self, number: int) -> Floats:
+        """Return P(t | s) for the states s of a layer and t of the one above, (2^K, 2^K_above)."""
+        joint = self._log_given_above(number) + self.log_priors[number + 1]
+        return np.asarray(np.exp(joint - self.log_priors[number][:, None]))
+
+    @cached_property
+    def on_given(self) -> Floats:
+        """P(unit on | s) for all units of all layers and the states s of the lowest, (2^K, units)."""
+        found, link = [self.states[0][:, :-1]], None
+        for number in range(len(self.states) - 1):
+            step = self.above_given(number)
+            link = step if link is None else link @ step
+            found.append(link @ self.states[number + 1][:, :-1])
+        return np.concatenate(found, axis=1)
+
+    @cached_property
+    def probabilities(self) -> Floats:
+        """P(bit = 1 | s) of every column, (columns, 2^K)."""
+        return np.ascontiguousarray(-np.expm1(-self.inputs[0]).T)
+
+    @cached_property
+    def weights(self) -> Floats:
+        """P(s) of the states of the lowest layer, (2^K,)."""
+        return np.exp(self.log_priors[0])
+
+    @property
+    def layout(self) -> Layout:
+        """Every column is binary."""
+        return binary_columns(self.n_columns)
+
+    @cached_property
+    def scores(self) -> Scores:
+        """The scores of the states: ln g + u of a one and -u of an observed cell, for g = 1 - e^-u; and ln P(s)."""
+        log_off, log_prior = np.ascontiguousarray(-self.inputs[0].T), self.log_priors[0][None, :]
+        of_one = np.log(self.probabilities) - log_off
+        return Scores(of_one, log_off.sum(axis=0)[None, :] + log_prior, log_prior, log_off)
 
 
 def log_prior(params: NoisyOrParams, alpha: float, beta: float, centre: float) -> float:
     """Return the log density of all w, (alpha - 1) ln w - beta w + const, and that of pi: a row, `centre` of it on."""
-    total = sum(float((alpha - 1.0) * np.log(w).sum() - beta * w.sum()) for w in params.weights)
+    total = sum(float((alpha - 1.0) * np.log(w).sum() - beta * w.sum()) for w in params.w)
     total += params.strengths.size * float(alpha * np.log(beta) - gammaln(alpha))
     return total + float((centre * np.log(params.priors) + (1.0 - centre) * np.log1p(-params.priors)).sum())
-
-
-def best_priors(on: Floats, weight: float, centre: float) -> Floats:
-    """Return pi from the expected number of rows in which each top cause is on."""
-    return np.clip((on + centre) / (weight + 1.0), 1e-6, 1.0 - 1e-6)
-
-
-def best_strengths(fired: Floats, tried: Floats, alpha: float, beta: float) -> Floats:
-    """Return f that maximises A ln f - (T - A) w + (alpha - 1) ln w - beta w, for each cause and child.
-
-    A (`fired`) is how often the cause is expected to have switched the child on, T (`tried`) how often it was on. The
-    maximum is eq 9, f = A / [ T + beta - (alpha - 1) / w ], with w on the right that belongs to f: closed for
-    alpha = 1, otherwise a root of one variable, found by Newton steps in ln w. The function is concave for
-    alpha >= 1, and taking its maximum keeps EM monotone.
-
-    Examples
-    --------
-    >>> best_strengths(np.array([[3.0]]), np.array([[5.0]]), 1.0, 1.0)
-    array([[0.5]])
-    """
-    fired = np.maximum(fired, 0.0)
-    never = np.maximum(tried - fired, 0.0) + beta
-    if alpha == 1.0:
-        return clip_strengths(fired / np.maximum(fired + never, 1e-300))
-    # A / (e^w - 1) + (alpha - 1) / w = T - A + beta. At w = (A + alpha - 1) / (T - A + beta) the left side is too
-    # small by less than A / 2; from there Newton in ln w settles in a few steps, and halving guards the rest.
-    low, high = np.log(1e-12), np.log(60.0)
-    t = np.clip(np.log(np.maximum(fired + alpha - 1.0, 1e-300) / np.maximum(never, 1e-300)), low, high)
-    for _ in range(30):
-        w = np.exp(t)
-        on = fired * w / np.expm1(w)
-        gap = on + (alpha - 1.0) - never * w
-        slope = on * (1.0 - w - w / np.expm1(w)) - never * w
-        step = np.clip(-gap / np.where(slope < 0.0, slope, -1e-300), -1.0, 1.0)
-        t = np.clip(t + step, low, high)
-        if np.abs(step).max() < 1e-12:
-            break
-    return clip_strengths(-np.expm1(-np.exp(t)))

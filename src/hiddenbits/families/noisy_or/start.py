@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from hiddenbits.array_types import Floats, Rows
-from hiddenbits.families.noisy_or.params import LEARN, NoisyOrParams, clip_strengths
+from hiddenbits.families.noisy_or.m_step import clip_strengths
+from hiddenbits.families.noisy_or.params import NoisyOrParams
 
 ACTIVE = 3.0  # causes that a row is expected to have on, before anything is known
 ALIKE = 0.3  # cosine between the strengths of two causes from which on one may stand in for the other
 FREE_LEAK = 0.5  # of the probability that a child is on, the leak begins with so much when it is freed
 CROWD = 64  # causes; in smaller layers those that overlap at all are kept apart: the shifter's causes need it
+MANY = 20  # spare causes, of which half go at a time; of fewer a quarter
 MOST_LEAK = 0.05  # of a child's ones, at most, are left to the leak while its layer learns
 
 
@@ -39,14 +41,17 @@ def first_strengths(
 
 
 def with_layer(
-    params: NoisyOrParams, n_causes: int, prior: float, leak: float, first: tuple[float, float] | None
+    params: NoisyOrParams,
+    n_causes: int,
+    prior: float,
+    leak: float,
+    first: tuple[float, float] | None,
+    rng: np.random.Generator,
 ) -> NoisyOrParams:
     """Return a network with one more layer on top, which has yet to learn."""
-    rng = np.random.default_rng([int(params.clock[3]), len(params.n_causes)])
     above = first_strengths(params.priors, n_causes, leak, first, rng)
     names = np.concatenate([params.names, params.names.max() + 1.0 + np.arange(n_causes)])
-    clock = (params.clock[0] + 1.0, LEARN, 0.0, params.clock[3], 0.0, params.clock[5])
-    return NoisyOrParams.of([*params.layers, above], np.full(n_causes, prior), clock, names)
+    return NoisyOrParams.of([*params.layers, above], np.full(n_causes, prior), names)
 
 
 def with_room_for_leak(params: NoisyOrParams) -> NoisyOrParams:
@@ -59,7 +64,7 @@ def with_room_for_leak(params: NoisyOrParams) -> NoisyOrParams:
     f = params.layers[-1].copy()
     on = 1.0 - (1.0 - f[-1]) * np.prod(1.0 - params.priors[:, None] * f[:-1], axis=0)
     f[-1] = np.maximum(f[-1], FREE_LEAK * on)
-    return NoisyOrParams.of([*params.layers[:-1], clip_strengths(f)], params.priors, params.clock, params.names)
+    return NoisyOrParams.of([*params.layers[:-1], clip_strengths(f)], params.priors, params.names)
 
 
 def without(params: NoisyOrParams, gone: Rows, prior: float) -> NoisyOrParams:
@@ -68,15 +73,29 @@ def without(params: NoisyOrParams, gone: Rows, prior: float) -> NoisyOrParams:
     left = np.delete(top, gone, axis=0)
     first = len(params.names) - (len(top) - 1)
     names = np.delete(params.names, first + np.asarray(gone))
-    return NoisyOrParams.of([*params.layers[:-1], left], np.full(len(left) - 1, prior), params.clock, names)
+    return NoisyOrParams.of([*params.layers[:-1], left], np.full(len(left) - 1, prior), names)
 
 
-def least_missed(gains: Floats, strengths: Floats, most: int) -> Rows:
+def sizes_left(size: int, wanted: int) -> list[int]:
+    """Return how many causes are left after each survey of a layer: of many spare ones half go, of few a quarter.
+
+    Examples
+    --------
+    >>> sizes_left(20, 10)
+    [17, 15, 13, 12, 11, 10]
+    """
+    left = [size]
+    while (spare := left[-1] - wanted) > 0:
+        left.append(left[-1] - (spare // 2 if spare > MANY else -(-spare // 4)))
+    return left[1:]
+
+
+def least_missed(gains: Floats, strengths: Floats, most: int, least: int) -> Rows:
     """Return which causes to take away at once: those whose absence gains most, and none that is like another of them.
 
     Two causes that do the same can each be done without, but not both. In a crowd of causes what counts is where they
     differ from the mean of all: bits that are on everywhere would make all of them alike, and one would go at a time.
-    If most are alike all the same, a quarter of those wanted go.
+    If most are alike all the same, so many go that they are the least.
     """
     own = strengths - strengths.mean(axis=0) if len(strengths) > CROWD else strengths
     directions = own / np.maximum(np.linalg.norm(own, axis=1, keepdims=True), 1e-12)
@@ -87,4 +106,4 @@ def least_missed(gains: Floats, strengths: Floats, most: int) -> Rows:
         if len(gone) < most and all(alike[i, j] < ALIKE for j in gone):
             gone.append(i)
     others = [i for i in order if i not in gone]
-    return np.array(gone + others[: max(0, most // 4 - len(gone))], np.intp)
+    return np.array(gone + others[: max(0, least - len(gone))], np.intp)

@@ -11,9 +11,9 @@ from scipy.sparse import csr_array
 from hiddenbits.array_types import Bytes, Floats
 from hiddenbits.data import Arrays, Block
 from hiddenbits.data.declared import Sums
-from hiddenbits.families.noisy_or.enumeration import all_states, best_layer
 from hiddenbits.families.noisy_or.gibbs import Network, Ones, States, Sweep, log_joint_rows, sweep
-from hiddenbits.families.noisy_or.params import JOINT, LEARN, NoisyOrParams, best_priors, best_strengths
+from hiddenbits.families.noisy_or.m_step import best_layer, best_priors, best_strengths
+from hiddenbits.families.noisy_or.params import Learns, NoisyOrParams, all_states
 
 MOST_COUNTED = 8  # causes of an upper layer up to which its children are counted by its state
 
@@ -25,7 +25,7 @@ class NoisyOrStats(Sums):
     `fired` and `tried` are A and T of `best_strengths`: of the bits with shapes (K + 1, columns) and (K + 1, columns
     or 1), of the upper layers in one run of numbers each. `upper_states` counts, for each state of an upper layer of
     at most MOST_COUNTED causes, its children that are on, and the rows, (2^K, children + 1), in one run of numbers too.
-    `on` counts the top causes, `loss` what the log-joint of `surveyed` rows gains when a top cause is taken away.
+    `on` counts the top causes, `loss` what the log-joint of some rows gains when a top cause is taken away.
     """
 
     bound: Floats
@@ -37,7 +37,6 @@ class NoisyOrStats(Sums):
     upper_states: Floats
     on: Floats
     loss: Floats
-    surveyed: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +96,6 @@ def count(params: NoisyOrParams, network: Network, last: Sweep, states: list[Sta
         np.concatenate([np.zeros(0), *(counts.ravel() for counts in _by_state(states, weights))]),
         on=on[-1].sum(axis=0),
         loss=np.zeros(len(params.priors)),
-        surveyed=np.zeros(()),
     )
 
 
@@ -115,6 +113,7 @@ def _by_state(states: list[States], weights: Floats) -> list[Floats]:
 def stepped(
     params: NoisyOrParams,
     stats: NoisyOrStats,
+    learns: Learns,
     share: float,
     alpha: float,
     beta: float,
@@ -125,28 +124,27 @@ def stepped(
 
     `steps` is how often eq 9 is taken on these counts in upper layers of few causes.
     """
-    phase = params.clock[1]
     fired, tried = by_layer(params, stats)
     by_state = _of_layers(params, stats)
     layers = []
     for number, f in enumerate(params.layers):
         new = f
-        if phase == JOINT or number + 1 == len(params.layers):
+        if learns == "network" or number + 1 == len(params.layers):
             counts = by_state[number]
             if counts is None or steps == 1:
                 best = best_strengths(fired[number], tried[number], alpha, beta)
             else:
                 states = all_states(params.n_causes[number])
                 ones, rows = counts[:, :-1].T, counts[:, -1:].T
-                best = best_layer(f, states, ones, rows, alpha, beta, hold_leak=phase == LEARN, steps=steps)
+                best = best_layer(f, states, ones, rows, alpha, beta, hold_leak=learns == "strengths", steps=steps)
             new = f + share * (best - f)
-            if phase == LEARN:
+            if learns == "strengths":
                 new[-1] = f[-1]
         layers.append(new)
     priors = params.priors
-    if phase != LEARN:
+    if learns != "strengths":
         priors = priors + share * (best_priors(stats.on, float(stats.weight), centre) - priors)
-    return NoisyOrParams.of(layers, priors, params.clock, params.names)
+    return NoisyOrParams.of(layers, priors, params.names)
 
 
 def by_layer(params: NoisyOrParams, stats: NoisyOrStats) -> tuple[list[Floats], list[Floats]]:

@@ -11,7 +11,7 @@ from hiddenbits.array_types import Floats, Rows
 from hiddenbits.data import Grid, Table
 from hiddenbits.engine import current, one_blas_thread
 from hiddenbits.families.noisy_or.model import NoisyOr
-from hiddenbits.families.noisy_or.model_gibbs import NoisyOrGibbs
+from hiddenbits.families.noisy_or.model_gibbs import NoisyOrSampler
 from hiddenbits.families.noisy_or.params import NoisyOrParams
 
 VERB_ROWS = 1024  # rows of a block of the verbs, each of which has several chains
@@ -41,7 +41,7 @@ class Reasons(NamedTuple):
     shares: Floats
 
 
-def all_reasons(model: NoisyOr | NoisyOrGibbs, params: NoisyOrParams, grid: Grid) -> Reasons:
+def all_reasons(model: NoisyOr | NoisyOrSampler, params: NoisyOrParams, grid: Grid) -> Reasons:
     """Return the share of each cause in every bit that is on."""
     width, parts = params.n_causes[0] + 1, []
     with one_blas_thread():
@@ -109,7 +109,7 @@ def sentence(params: NoisyOrParams, titles: list[list[str]], ones: Rows, names: 
     `titles` are the names of the units of each layer, `ones` the columns of the row that are on, and `on` the units
     of each layer that are. A bit goes to the strongest of the causes that are on, or to the leak.
     """
-    w, leak = params.weights[0], params.n_causes[0]
+    w, leak = params.w[0], params.n_causes[0]
     candidates = np.append(on[0], leak)
     main = candidates[w[np.ix_(candidates, ones)].argmax(axis=0)] if len(ones) else candidates[:0]
     said = []
