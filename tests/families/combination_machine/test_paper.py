@@ -9,8 +9,9 @@ import hiddenbits
 from hiddenbits import CombinationMachine
 from hiddenbits.data.summary import summarise
 from hiddenbits.engine import Checkpoint, Key, Local, Settings
+from hiddenbits.families.combination_machine.growth import fit_machine
 from hiddenbits.families.combination_machine.model import Combination
-from hiddenbits.families.combination_machine.paper import MOMENTUM, RATE, ascend
+from hiddenbits.families.combination_machine.paper import MOMENTUM, RATE, epochs
 from tests.contracts.conftest import table_of
 from tests.contracts.test_fit import structured_rows
 from tests.contracts.test_same_bits import InterruptAfter, InterruptedFitError, same
@@ -25,7 +26,7 @@ def test_steps_are_those_of_a_plain_loop(seed, ridge):
     """Gradients by enumeration of rows and states."""
     rows = structured_rows(np.random.default_rng(seed), 200, 6, missing=False)
     grid, model = table_of(rows).grid(256), Combination(2, ridge=ridge, start_from="noise")
-    outcome = ascend(model, grid, Local(), Settings(max_iter=30, tol=0.0, seed=seed), None, None)
+    outcome = fit_machine(model, grid, Local(), Settings(max_iter=30, tol=0.0, seed=seed), None, None, loop=epochs)
 
     start = model.start(summarise(grid.blocks[0]), Key(seed), None)
     point = [start.weights, start.thresholds, start.bias]
@@ -50,12 +51,12 @@ def test_resumed_equals_uninterrupted(start, tmp_path):
     table = table_of(structured_rows(np.random.default_rng(0), 500, 8, missing=True))
     model, grid = Combination(3, start_from=start, n_candidates=2, pursuit_steps=3), table.grid(256)
     settings = Settings(n_init=2, max_iter=21, tol=0.0, seed=1)
-    whole = ascend(model, grid, Local(), settings, None, None)
+    whole = fit_machine(model, grid, Local(), settings, None, None, loop=epochs)
     checkpoints = Checkpoint(tmp_path / "fit.hb", model, settings, table.shape, 256)
     for passes in (5, 30):
         with pytest.raises(InterruptedFitError):
-            ascend(model, grid, Local(), settings, checkpoints, InterruptAfter(passes))
-    resumed = ascend(model, grid, Local(), settings, checkpoints, None)
+            fit_machine(model, grid, Local(), settings, checkpoints, InterruptAfter(passes), loop=epochs)
+    resumed = fit_machine(model, grid, Local(), settings, checkpoints, None, loop=epochs)
     assert same(whole.params, resumed.params)
     assert np.array_equal(whole.trace, resumed.trace)
     assert whole.restarts == resumed.restarts

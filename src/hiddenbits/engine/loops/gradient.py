@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Generic
+from typing import Any, Generic
 
 import numpy as np
 from scipy.optimize import OptimizeResult, minimize
@@ -21,7 +21,7 @@ from hiddenbits.engine.block_statistics import block_statistics
 from hiddenbits.engine.executors.progress import without_progress
 from hiddenbits.engine.loops.fit_context import FitContext
 from hiddenbits.engine.outcome import StopReason
-from hiddenbits.engine.state import Position, Settings
+from hiddenbits.engine.state import Position
 from hiddenbits.model_api import Climbs, Coordinates, Key, P, S, T
 
 SEGMENT = 50  # iterations after which the climb begins afresh
@@ -38,20 +38,10 @@ class Climb(Generic[P, S]):
     context: FitContext
     state_grids: dict[Table, Grid] = field(default_factory=dict)  # a cluster knows a grid by itself: one a table
 
-    @property
-    def settings(self) -> Settings:
-        """How to climb."""
-        return self.context.settings
-
-    @property
-    def weight(self) -> float:
-        """Weight of all rows."""
-        return self.context.weight
-
     def look(self, params: P) -> tuple[P, float, Floats]:
         """Return the parameters with what the free phase tells about them, the objective there and its gradient."""
         params, phase = self.model.model_expectations(params, self._over_states)
-        key = Key(self.settings.seed)
+        key = Key(self.context.settings.seed)
         stats = self.context.passes(
             partial(block_statistics, self.model, params, self.model.prepare(params), key, None)
         )
@@ -63,10 +53,6 @@ class Climb(Generic[P, S]):
         if grid.n_blocks == 1:
             return function(grid.blocks[0])
         return without_progress(self.context.executor).reduce(function, grid)
-
-    def left(self, position: Position) -> int:
-        """Return how many iterations the last stage may still make."""
-        return self.settings.max_iter - position.n_passes
 
     def to_its_end(self, now: Position) -> tuple[Position, StopReason]:
         """Climb segment after segment, each of which is kept; return the position, and why the climb stopped."""
@@ -80,11 +66,11 @@ class Climb(Generic[P, S]):
         self, now: Position, n_iter: int, view: Coordinates | None = None, *, to_callbacks: bool = False
     ) -> tuple[Position, StopReason | None]:
         """Climb some iterations; return the position, and why to stop if it is time."""
-        n_iter = min(n_iter, self.left(now))
+        n_iter = min(n_iter, self.context.settings.max_iter - now.n_passes)
         if n_iter <= 0:
             params, objective, _ = self.look(now.params)
             there = replace(now, params=params, safe=params, objective=objective)
-            return there, StopReason.MAX_ITER if self.settings.max_iter else StopReason.SCHEDULE
+            return there, StopReason.MAX_ITER if self.context.settings.max_iter else StopReason.SCHEDULE
         if view is None:
             view = self.model.coordinates(*self.model.model_expectations(now.params, self._over_states))
         return self._quasi_newton(now, n_iter, view, to_callbacks=to_callbacks)
@@ -92,9 +78,9 @@ class Climb(Generic[P, S]):
     def _quasi_newton(
         self, now: Position, n_iter: int, view: Coordinates, *, to_callbacks: bool
     ) -> tuple[Position, StopReason | None]:
-        there, reason = now, None
+        there, reason, settings = now, None, self.context.settings
         seen: dict[bytes, tuple[P, float]] = {}
-        still, scale = 0, self.model.rows_or_prior(self.weight)
+        still, scale = 0, self.model.rows_or_prior(self.context.weight)
 
         def fall(point: Floats) -> tuple[float, Floats]:
             params, objective, gradient = self.look(self.model.at_vector(view.outwards(point), now.params))
@@ -106,11 +92,10 @@ class Climb(Generic[P, S]):
             params, objective = seen[intermediate_result.x.tobytes()]
             seen.clear()
             seen[intermediate_result.x.tobytes()] = params, objective
-            gain = objective - there.objective
-            trace = (*there.trace, objective)
-            there = replace(there, params=params, safe=params, objective=objective, trace=trace)
-            still = still + 1 if gain <= self.settings.tol * scale else 0
-            reason = self._why_stop(there, still)
+            still = still + 1 if objective - there.objective <= settings.tol * scale else 0
+            there = passed(there, params, objective)
+            out_of_passes = StopReason.MAX_ITER if there.n_passes >= settings.max_iter else None
+            reason = StopReason.CONVERGED if still >= STILL else out_of_passes
             reason = self.context.after_pass(there, reason, to_callbacks=to_callbacks, save=False)
             if reason is not None:
                 raise StopIteration
@@ -120,14 +105,12 @@ class Climb(Generic[P, S]):
         minimize(fall, start, jac=True, method="L-BFGS-B", callback=step, options=options)
         if reason is None and len(there.trace) < len(now.trace) + n_iter:  # nowhere further to go
             if there.objective == -np.inf:  # it began at the top
-                params, objective, _ = self.look(now.params)
-                trace = (*now.trace, objective)
-                there = replace(now, params=params, safe=params, objective=objective, trace=trace)
+                there = passed(now, *self.look(now.params)[:2])
             reason = StopReason.CONVERGED if np.isfinite(there.objective) else StopReason.NOT_FINITE
             self.context.after_pass(there, reason, to_callbacks=to_callbacks)
         return there, reason
 
-    def _why_stop(self, there: Position, still: int) -> StopReason | None:
-        if still >= STILL:
-            return StopReason.CONVERGED
-        return StopReason.MAX_ITER if self.left(there) <= 0 else None
+
+def passed(now: Position, params: Any, objective: float) -> Position:
+    """Return the position after a pass that ended with these parameters, at this objective."""
+    return replace(now, params=params, safe=params, objective=objective, trace=(*now.trace, objective))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
@@ -34,7 +35,7 @@ from hiddenbits.families.combination_machine.model import Combination
 from hiddenbits.families.combination_machine.model_chains import EXACT_UNITS, UNKNOWN, ChainsParams, CombinationChains
 from hiddenbits.families.combination_machine.model_real import CombinationReal
 from hiddenbits.families.combination_machine.options import Chains, Growth, Pursuit
-from hiddenbits.families.combination_machine.paper import ascend
+from hiddenbits.families.combination_machine.paper import epochs
 from hiddenbits.families.combination_machine.params import CombinationParams, CombinationStats
 from hiddenbits.maths.annealed_importance import Partition
 from hiddenbits.model_api import RowModel
@@ -481,4 +482,4 @@ class _PaperMachine(CombinationMachine):
 
     @property
     def _loop(self) -> Callable[..., Outcome]:
-        return super()._loop if self._by_chains else ascend
+        return super()._loop if self._by_chains else partial(fit_machine, loop=epochs)

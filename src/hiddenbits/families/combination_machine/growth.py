@@ -17,7 +17,7 @@ import numpy as np
 from hiddenbits.data import Grid
 from hiddenbits.data.rows_by_content import choose_rows
 from hiddenbits.engine import Executor, Outcome, Settings, StopReason
-from hiddenbits.engine.loops.fit_context import FitContext
+from hiddenbits.engine.loops.fit_context import FitContext, Loop
 from hiddenbits.engine.loops.gradient import Climb
 from hiddenbits.engine.loops.restarts import all_restarts, restart
 from hiddenbits.engine.state import CheckpointStore, Position, Watch
@@ -37,16 +37,19 @@ def fit_machine(
     settings: Settings,
     checkpoints: CheckpointStore | None,
     watch: Watch | None,
+    *,
+    loop: Loop | None = None,
 ) -> Outcome:
-    """Fit a machine to a table by its gradient; return the best of `n_init` restarts.
+    """Fit a machine to a table by its gradient; return the best of `n_init` restarts, by another loop if given.
 
     Where it grows, a climb of all units at once is the alternative: it takes less time.
     """
+    loop = loop or climb_machine
     at_once = replace(model, start_from="noise")
     if settings.online_passes and model.start_from == "grow":  # they are for all units
         model = at_once
-    others = [partial(restart, at_once, climb_machine)] if model.start_from == "grow" else []
-    return all_restarts(model, climb_machine, grid, executor, settings, checkpoints, watch, alternative_starts=others)
+    others = [partial(restart, at_once, loop)] if model.start_from == "grow" else []
+    return all_restarts(model, loop, grid, executor, settings, checkpoints, watch, alternative_starts=others)
 
 
 def climb_machine(model: Combination, context: FitContext, position: Position) -> tuple[Position, StopReason]:
@@ -61,7 +64,7 @@ def _with_a_further_unit(
     climb: Climb[CombinationParams, CombinationStats], model: Combination, now: Position
 ) -> Position:
     """Return the position after the best candidate for a further unit."""
-    key = Key(climb.settings.seed, now.restart, now.params.n_units)
+    key = Key(climb.context.settings.seed, now.restart, now.params.n_units)
     n_candidates = (model.candidates_again if now.restart else None) or model.n_candidates
     rows = choose_rows(n_candidates, key, climb.context.passes)
     centre = np.zeros_like(now.params.bias) if model.bits else model.bias_alone(climb.context.summary)

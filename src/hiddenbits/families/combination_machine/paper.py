@@ -10,27 +10,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from hiddenbits.data import Grid
-from hiddenbits.engine import Executor, Outcome, Settings, StopReason
+from hiddenbits.engine import StopReason
 from hiddenbits.engine.loops.fit_context import FitContext
-from hiddenbits.engine.loops.gradient import Climb
-from hiddenbits.engine.loops.restarts import all_restarts
-from hiddenbits.engine.state import CheckpointStore, Position, Watch
+from hiddenbits.engine.loops.gradient import Climb, passed
+from hiddenbits.engine.state import Position
 from hiddenbits.families.combination_machine.model import Combination
 
 RATE, MOMENTUM = 0.05, 0.9
-
-
-def ascend(
-    model: Combination,
-    grid: Grid,
-    executor: Executor,
-    settings: Settings,
-    checkpoints: CheckpointStore | None,
-    watch: Watch | None,
-) -> Outcome:
-    """Fit a machine to a table, `max_iter` epochs from its start."""
-    return all_restarts(model, epochs, grid, executor, settings, checkpoints, watch)
 
 
 def epochs(model: Combination, context: FitContext, there: Position) -> tuple[Position, StopReason]:
@@ -47,8 +33,7 @@ def epochs(model: Combination, context: FitContext, there: Position) -> tuple[Po
         if not np.isfinite(objective):
             reason = StopReason.NOT_FINITE  # where it went is not kept
             break
-        trace = (*there.trace, objective)
-        there = replace(there, params=params, safe=params, objective=objective, trace=trace)
+        there = passed(there, params, objective)
         if asked := context.after_pass(there, None, save=False):
             reason = asked
             break

@@ -199,13 +199,12 @@ def _mixing(state: ChainState, trace: Floats, renewals: int, n: int) -> Mixing:
     _, n_chains, k = trace.shape
     worth = min(effective_draws(trace[:, :, i].astype(np.float64)) for i in range(k))
     rates, renewed, effective = state.swap_rates, renewals / n_chains, min(worth, float(n))
+    doubt = ""
     if not np.nanmin(rates) >= LOWEST_SWAP_RATE:
-        why = f"Some temperatures swap only {np.nanmin(rates):.1%} of the time: use more temperatures."
+        doubt = f"Some temperatures swap only {np.nanmin(rates):.1%} of the time: use more temperatures."
     elif renewed < FEWEST_RENEWALS:
-        why = f"A chain was renewed from beta = 0 only {renewed:.2g} times: use more sweeps or temperatures."
+        doubt = f"A chain was renewed from beta = 0 only {renewed:.2g} times: use more sweeps or temperatures."
     elif not effective >= FEWEST_EFFECTIVE * n:
-        why = f"The {n} rows are worth {effective:.0f} independent ones: use more sweeps between rows."
-    else:
-        why = f"The {n} rows are worth at least {effective:.0f} independent ones, by all that the chains show."
-        return Mixing(state.betas, rates, renewed, effective, True, why)
-    return Mixing(state.betas, rates, renewed, effective, False, why)
+        doubt = f"The {n} rows are worth {effective:.0f} independent ones: use more sweeps between rows."
+    why = doubt or f"The {n} rows are worth at least {effective:.0f} independent ones, by all that the chains show."
+    return Mixing(state.betas, rates, renewed, effective, not doubt, why)
