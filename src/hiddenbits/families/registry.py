@@ -33,7 +33,7 @@ ESTIMATORS: dict[str, Callable[[], Any]] = {
 
 def name_of(estimator: object) -> str:
     """Return the name by which files know an estimator; refuse one that no file could bring back."""
-    own, cls = type(estimator).__name__, _saved_as(estimator)
+    own, cls = type(estimator).__name__, saved_as(estimator)
     first: str = cls.__name__
     for name in (first, *ESTIMATORS):
         if name in ESTIMATORS and ESTIMATORS[name]() is cls:
@@ -41,16 +41,7 @@ def name_of(estimator: object) -> str:
     raise TypeError(f"{own} is not an estimator of hiddenbits, so its file could not be loaded again.")
 
 
-def hyperparameters_of(estimator: Any) -> dict[str, Any]:
-    """Return the hyperparameters by the names that a file has for them; options with the name of their class."""
-    given = {name: getattr(estimator, name) for name in _saved_as(estimator)._get_param_names()}
-    return {
-        name: {"of": type(value).__name__, **value.get_params()} if hasattr(value, "get_params") else value
-        for name, value in given.items()
-    }
-
-
-def _saved_as(estimator: object) -> Any:
+def saved_as(estimator: object) -> Any:
     """Return the class as which an estimator is saved: its own, unless it is a paper's way to fit another."""
     return getattr(estimator, "_saved_as", type(estimator))
 
@@ -72,7 +63,7 @@ def unfitted(kind: str, hyperparameters: Any) -> Any:
 
 
 def _restored(cls: Any, name: str, value: Any) -> Any:
-    """Return a hyperparameter as it was before `hyperparameters_of`: options are of a class that it may have."""
+    """Return a hyperparameter as it was before it was saved: options are of a class that it may have."""
     kinds = {one.__name__: one for one in cls._parameter_constraints[name] if hasattr(one, "get_params")}
     if not kinds or not isinstance(value, dict):
         return tuple(value) if isinstance(value, list) else value  # a file knows lists alone

@@ -45,7 +45,6 @@ from hiddenbits.engine import (
 from hiddenbits.families._base import information, partial_fit, persistence
 from hiddenbits.families._base.callbacks import CallbackSupportMixin, watching, with_callbacks
 from hiddenbits.families._base.columns import column_sizes
-from hiddenbits.families._base.criteria import maximum_likelihood
 from hiddenbits.families._base.file_verbs import write
 from hiddenbits.families._base.inputs import as_table, rows_of, seed_of, total_weight, warn_of_small_weights
 from hiddenbits.families._base.outputs import drawn_values, in_own_values, like
@@ -53,13 +52,12 @@ from hiddenbits.families._base.parameters import ColumnTypes, HiddenParts
 from hiddenbits.families._base.record import fit_record
 from hiddenbits.families._base.showing import Summary, SummaryTable, story_html
 from hiddenbits.families._base.sizes import (
-    check_n_samples,
     few_distinct_rows,
     few_enough,
     refuse_unsupported,
     rows_to_begin_on,
 )
-from hiddenbits.families._base.story import LIKELIHOOD, not_converged, story
+from hiddenbits.families._base.story import LIKELIHOOD, maximum_likelihood, not_converged, story
 from hiddenbits.maths.free_parameters import FreeParameters
 from hiddenbits.maths.numerics import bic
 from hiddenbits.model_api import BeginsOnFew, P, Planned, RowModel, S
@@ -482,7 +480,7 @@ class BitsEstimator(CallbackSupportMixin, BaseEstimator, Generic[P, S]):  # type
         Parameters
         ----------
         n_samples : int
-            Number of rows. More than fit in memory are an error before any row is drawn.
+            Number of rows.
         random_state : int, RandomState or None
             Seed of the draw; by default that of the estimator.
 
@@ -500,11 +498,12 @@ class BitsEstimator(CallbackSupportMixin, BaseEstimator, Generic[P, S]):  # type
         self, draw: Callable[[int, np.random.Generator], tuple[AnyArray, Floats]], n: int, random_state: Randomness
     ) -> Any:
         """Return what draw(n, rng) makes, some rows at a time, each run of rows with a key of its own."""
-        dtype = np.float64 if self._takes_reals else np.uint8
-        check_n_samples(self, n, dtype)
+        if n < 1:
+            raise ValueError(f"n_samples={n}: draw at least one row.")
         key = Key(seed_of(self.random_state if random_state is None else random_state)).stream("sample")
         tell = current().tell
-        out: AnyArray = np.empty((n, self.params_.n_columns), dtype)
+        # More than there is memory for is an error here, before any row is drawn.
+        out: AnyArray = np.empty((n, self.params_.n_columns), np.float64 if self._takes_reals else np.uint8)
         for number, start in enumerate(range(0, n, DRAW_ROWS)):
             stop = min(start + DRAW_ROWS, n)
             out[start:stop] = draw(stop - start, key.at(block=number).rng())[0]

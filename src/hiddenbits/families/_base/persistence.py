@@ -12,11 +12,10 @@ from hiddenbits.array_types import AnyArray
 from hiddenbits.data.coding.coded_columns import Coding
 from hiddenbits.data.declared import Params, plain, prefixed, unprefixed
 from hiddenbits.engine import Restart, Running, StopReason, online_form
-from hiddenbits.families import registry
 from hiddenbits.families._base.columns import column_sizes
 from hiddenbits.families._base.protocol import Estimator
 from hiddenbits.families._base.record import fit_record
-from hiddenbits.families.registry import ESTIMATORS, name_of, unfitted
+from hiddenbits.families.registry import ESTIMATORS, name_of, saved_as, unfitted
 from hiddenbits.model_api import Averages, Model
 from hiddenbits.store import StoreError, read, write
 from hiddenbits.store.validation import (
@@ -108,10 +107,13 @@ def restored_version(meta: Any) -> int | None:
 
 
 def hyperparameters_of(estimator: Estimator) -> dict[str, Any]:
-    """Return the hyperparameters as a file can say them."""
-    hyperparameters = registry.hyperparameters_of(estimator)
-    if not isinstance(hyperparameters["random_state"], (int, np.integer, type(None))):
+    """Return the hyperparameters as a file can say them; options with the name of their class."""
+    hyperparameters = {name: getattr(estimator, name) for name in saved_as(estimator)._get_param_names()}
+    if not isinstance(hyperparameters["random_state"], (int, np.integer)):
         hyperparameters["random_state"] = None  # a generator cannot be written down; the fit is not affected
+    for name, value in hyperparameters.items():
+        if hasattr(value, "get_params"):
+            hyperparameters[name] = {"of": type(value).__name__, **value.get_params()}
     hyperparameters = plain(hyperparameters)
     for name, value in hyperparameters.items():
         refuse_large(name, value)

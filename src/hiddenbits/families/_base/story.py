@@ -1,11 +1,11 @@
-"""How a fit went, in words: for `summary()`, notebooks and warnings."""
+"""How a fit went, in words for `summary()`, notebooks and warnings, and the figures of a paper's table."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from hiddenbits.engine import StopReason
-from hiddenbits.families._base.criteria import prior_of
+from hiddenbits.families._base.inputs import as_table, total_weight
 from hiddenbits.families._base.protocol import Estimator
 from hiddenbits.maths.numerics import bic
 from hiddenbits.quoting import name_of
@@ -61,6 +61,26 @@ def story(estimator: Estimator) -> dict[str, str]:
     if coding := estimator._coding and estimator._coding.sentence(lambda text: repr(name_of(text))):
         said["coding"] = coding
     return said
+
+
+def prior_of(estimator: Estimator) -> list[str]:
+    """Return the settings of a prior that keep a fit from being one of maximum likelihood."""
+    return [name for name in estimator._prior_settings or () if getattr(estimator, name) != 0.0]
+
+
+def maximum_likelihood(estimator: Estimator, X: object, criterion: str) -> tuple[float, float]:
+    """Return the log-likelihood of X and the rows it has; refuse a fit that has a prior, or no exact likelihood."""
+    table = as_table(estimator, X, reset=False)
+    if given := prior_of(estimator):
+        wanted = ", ".join(f"{name}=0" for name in given)
+        raise ValueError(
+            f"{criterion} is defined for maximum likelihood, but this model was fitted with a prior. Fit with "
+            f"{wanted}: model.without_prior().fit(X)."
+        )
+    if (kind := estimator.likelihood_) != "exact":
+        raise ValueError(f"{criterion} needs an exact likelihood, but that of {estimator} is not exact ({kind}).")
+    weight = total_weight(table)
+    return estimator.score(table) * weight, weight
 
 
 def _criteria(log_likelihood: float, p: int, N: float) -> str:

@@ -21,7 +21,7 @@ from hiddenbits.families._base.inputs import seed_of, shuffled
 from hiddenbits.families._base.outputs import drawn_values
 from hiddenbits.families._base.parameters import COMMON, N_INIT, HiddenParts
 from hiddenbits.families._base.showing import SummaryTable, strongest_each_way
-from hiddenbits.families._base.sizes import check_n_samples, rows_to_begin_on
+from hiddenbits.families._base.sizes import rows_to_begin_on
 from hiddenbits.families._base.story import LIKELIHOOD
 from hiddenbits.families._base.transformer import CausesEstimator
 from hiddenbits.families.combination_machine.chain_verbs import (
@@ -395,7 +395,8 @@ class CombinationMachine(CausesEstimator[CombinationParams, CombinationStats]):
         model = self._model()
         if not isinstance(model, CombinationChains) or not isinstance(self.params_, ChainsParams):
             return super().sample(n_samples, random_state=random_state)
-        check_n_samples(self, n_samples)
+        if n_samples < 1:
+            raise ValueError(f"n_samples={n_samples}: draw at least one row.")
         seed = seed_of(self.random_state if random_state is None else random_state)
         return drawn_values(self, judged_rows(model, self.params_, n_samples, seed))
 

@@ -29,6 +29,7 @@ from hiddenbits.families.logistic_pca.information import LogisticScores
 from hiddenbits.families.logistic_pca.model import ROW_CELLS, Logistic
 from hiddenbits.families.logistic_pca.params import canonical
 from hiddenbits.families.logistic_pca.refine import RefinedLogistic
+from hiddenbits.model_api import RowModel
 from hiddenbits.store.validation import require
 
 # The methods of logistic PCA with their options: `Variational` and `Quadrature`.
@@ -282,17 +283,17 @@ class LogisticPCA(MapEstimator[Any, Any]):  # parameters of a fit by the cells, 
         scale = np.sqrt(LOGISTIC_TO_NORMAL**2 + (slopes**2).sum(axis=1))
         return slopes / scale[:, None], scale
 
-    def _fit_model(self, model: Any, table: Table) -> Any:
+    def _fit_model(self, model: RowModel[Any, Any], table: Table) -> Any:
         method = self._options()["method"]
         by_ones = model_of_ones(model, method.cost, table) if isinstance(model, Logistic) else None
         self.cost_ = CELLS if by_ones is None else ONES
         return model if by_ones is None else by_ones
 
-    def _height(self, model: Any, table: Table) -> int:
+    def _height(self, model: RowModel[Any, Any], table: Table) -> int:
         height = super()._height(model, table)
         return max(height, min(TALLEST, ROW_CELLS // table.shape[1]))  # rows near each other are worked on together
 
-    def _pass_height(self, model: Any, table: Table) -> int:
+    def _pass_height(self, model: RowModel[Any, Any], table: Table) -> int:
         return super()._height(model, table)
 
     def _story(self) -> dict[str, str]:
