@@ -16,7 +16,7 @@ from hiddenbits.data import Grid
 from hiddenbits.families.hidden_tree.model import StateTree
 from hiddenbits.families.hidden_tree.params import HiddenTreeParams
 from hiddenbits.families.tree_mixture.model import Trees
-from hiddenbits.families.tree_mixture.params import Clock, TreeParams
+from hiddenbits.families.tree_mixture.params import TreeParams
 
 from .tables import FLOAT, described, grid_of, times
 from .turns import SEED, Job, pass_of
@@ -49,9 +49,8 @@ def trees(size: str, X: Any, K: int, looks: bool = False) -> Job:
     parents = np.array([[rng.integers(0, j) if j else -1 for _ in range(K)] for j in range(d)], np.float64)
     means = np.clip(np.asarray(X.mean(axis=0)).ravel()[:, None] * rng.uniform(0.5, 1.5, (d, K)), 1e-4, 0.99)
     if_one = np.where(parents < 0, means, np.clip(means * rng.uniform(0.8, 1.2, (d, K)), 1e-4, 0.99))
-    clock = Clock(passes=1, wait=0 if looks else 9).to_array()
-    params = TreeParams(np.full(K, 1.0 / K), parents, means, if_one, np.full(d, 0.5), np.zeros(0), clock)
-    model = Trees(K)
+    params = TreeParams(np.full(K, 1.0 / K), parents, means, if_one, np.full(d, 0.5), np.zeros(0))
+    model = Trees(K, part=0 if looks else None)
     grid = grid_of(model, X)
     model.prepare(params)
     ours, bare = pass_of(model, params, grid), four_products(grid, K, looks)

@@ -6,16 +6,12 @@ from sklearn.base import clone
 
 from hiddenbits import CombinationMachine, LatentClassAnalysis, TreeMixture
 from hiddenbits.datasets import load_zoo
-from hiddenbits.engine import Local, Settings, fit_em
-from hiddenbits.families.nodes.classes import Classes
-from hiddenbits.families.tree_mixture.model import Trees
 from tests.contracts.conftest import table_of
 from tests.contracts.test_fit import structured_rows
-from tests.contracts.test_same_bits import fit_in_ways, fit_with_interruptions, same
+from tests.contracts.test_same_bits import same
 from tests.families.combination_machine.test_growth import switches
 
 pytestmark = pytest.mark.core
-MODELS = [Classes(4), Trees(3, first_passes=3)]
 USUAL = {LatentClassAnalysis: 2, TreeMixture: 4, CombinationMachine: 1}
 
 
@@ -26,39 +22,6 @@ def objective(model):
 
 def small_table(seed):
     return table_of(structured_rows(np.random.default_rng(seed), 200, 8, missing=True))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("model", MODELS, ids=repr)
-def test_the_furthest_goes_on_as_if_it_had_never_stopped(model, seed):
-    """Restart k of two goes through the better of starts k and k + 2 of four, pass for pass."""
-    traces = {}
-
-    def note(position, _):
-        traces[position.restart] = position.trace
-        return False
-
-    grid, settings = small_table(seed).grid(64), Settings(n_init=4, max_iter=60, seed=seed)
-    four = fit_em(model, grid, Local(), settings, None, note).restarts
-    two = fit_em(model, grid, Local(), Settings(2, max_iter=60, seed=seed, n_short=2, short_passes=4), None, None)
-    at = [trace[min(4, len(trace)) - 1] for _, trace in sorted(traces.items())]
-    assert two.restarts == tuple(four[k if at[k] >= at[k + 2] else k + 2] for k in (0, 1))
-
-
-@pytest.mark.parametrize("model", MODELS, ids=repr)
-def test_the_same_bits_on_threads(model):
-    settings = Settings(n_init=2, max_iter=15, n_short=3, short_passes=4)
-    fit_in_ways(fit_em, model, small_table(0), 64, settings, [(1, None), (3, None)])
-
-
-@pytest.mark.slow
-@pytest.mark.thin(2)
-@pytest.mark.parametrize("passes", [1, 7])
-@pytest.mark.parametrize("model", MODELS, ids=repr)
-def test_resumed_equals_uninterrupted(model, passes, tmp_path):
-    settings = Settings(n_init=2, max_iter=15, seed=3, n_short=3, short_passes=4)
-    fit_with_interruptions(fit_em, model, small_table(1).grid(64), settings, tmp_path / "fit.hb", passes)
 
 
 @pytest.mark.thin(3)

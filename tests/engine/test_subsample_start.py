@@ -29,7 +29,7 @@ from hiddenbits.families.combination_machine.growth import fit_machine
 from hiddenbits.families.combination_machine.model import Combination
 from hiddenbits.families.logistic_pca.model import Logistic
 from hiddenbits.families.nodes.classes import Classes
-from hiddenbits.families.tree_mixture.model import Trees
+from hiddenbits.families.tree_mixture.search import TreeSearch
 from hiddenbits.model_api import Key
 from tests.contracts.conftest import table_of
 from tests.contracts.test_fit import structured_rows
@@ -274,10 +274,10 @@ def test_the_prior_of_trees_is_that_of_all_rows():
     """`sharing` draws trees towards the pairs of all rows, not of those that a fit began on."""
     X = structured_rows(np.random.default_rng(0), 2_000, 8, missing=False)
     table = table_of(X)
-    started = Trees(2).start(
+    started = TreeSearch(2).start(
         Local().reduce(summarise, table.grid(256)), Key(0), partial(Local().reduce, grid=table.grid(256))
     )
-    outcome = fit_em(Trees(2), table.grid(256), Local(), Settings(start_rows=300, max_iter=30), None, None)
+    outcome = fit_em(TreeSearch(2), table.grid(256), Local(), Settings(start_rows=300, max_iter=30), None, None)
     np.testing.assert_allclose(outcome.params.prior_both, started.prior_both, rtol=1e-12)
     np.testing.assert_allclose(outcome.params.prior_mean, started.prior_mean, rtol=1e-12)
 

@@ -101,8 +101,6 @@ class Settings:
     tol: float = 1e-6
     online_passes: int = 0
     start_rows: int | None = None  # run each restart on about this many rows first; None: use all rows throughout
-    n_short: int = 1  # starts of each restart; where there are several, the one that comes furthest continues
-    short_passes: int = 10  # passes after which they are compared
     accelerate: bool = True
     seed: int = 0
 

@@ -211,7 +211,6 @@ def _check(model: Any, n: int, weights: str, statistic: object, level: float) ->
 # One model in the orientation of another: the same order of classes, the same axes of a map.
 
 PIECE_CELLS = 1 << 22  # cells of posteriors that are worked on together
-NEVER = 1 << 40  # passes before a fit looks for trees
 
 
 def can_align(model: Any) -> bool:
@@ -222,7 +221,7 @@ def can_align(model: Any) -> bool:
 def with_fixed_trees(model: TreeMixture) -> TreeMixture:
     """Return a fitted mixture of trees whose refits keep the trees; a class is then known by its tree."""
     made = copy(model)
-    made.params_ = model.params_.at(replace(model.params_.time, wait=NEVER, late_looks=0))
+    made._keeps_trees = True
     return made
 
 

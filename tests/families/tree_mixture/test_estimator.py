@@ -50,12 +50,12 @@ def test_nltcs(real_data):
 def test_without_links_it_is_a_latent_class_analysis():
     """Same start, same prior of column means: a penalty that no link can pay."""
     X = rows_of_trees(0)
-    settings = {"n_init": 1, "tol": 1e-9, "max_iter": 1000, "random_state": 3}
+    settings = {"n_init": 1, "tol": 1e-11, "max_iter": 1000, "random_state": 3}
     trees = TreeMixture(3, smoothing=0.0, sharing=1.0, penalty=1e6, **settings).fit(X)
     plain = LatentClassAnalysis(3, prior_strength=1.0, **settings).fit(X)
     assert (trees.parents_ == -1).all()
-    np.testing.assert_allclose(trees.probabilities_, plain.probabilities_, atol=1e-6)
-    np.testing.assert_allclose(trees.score_samples(X), plain.score_samples(X), atol=1e-6)
+    np.testing.assert_allclose(trees.probabilities_, plain.probabilities_, atol=1e-5)
+    np.testing.assert_allclose(trees.score_samples(X), plain.score_samples(X), atol=1e-5)
     assert trees.n_parameters_ == plain.n_parameters_
 
 

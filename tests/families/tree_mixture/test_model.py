@@ -8,10 +8,10 @@ from sklearn.metrics import mutual_info_score
 
 from hiddenbits.data.summary import summarise
 from hiddenbits.engine import Key, Local, Settings, fit_em
-from hiddenbits.families.tree_mixture import params as tree_params
+from hiddenbits.families.tree_mixture import model as tree_model
 from hiddenbits.families.tree_mixture import rows as tree_rows
 from hiddenbits.families.tree_mixture.model import Trees
-from hiddenbits.families.tree_mixture.params import Clock
+from hiddenbits.families.tree_mixture.search import TreeSearch
 from hiddenbits.maths import chow_liu
 from hiddenbits.maths.chow_liu import heaviest_forest, link_gains, n_pairs, pair_number, top_down
 from tests.contracts.conftest import table_of
@@ -81,7 +81,7 @@ def test_one_tree_is_the_best_of_all(seed, smoothing, sharing, penalty):
     """
     rng = np.random.default_rng(seed)
     rows, weights = Trees().draw(random_forests(5, 2, rng), 60, rng)[0].astype(float), rng.uniform(0.5, 2.0, 60)
-    outcome = fitted(Trees(1, smoothing, sharing, penalty), rows, weights)
+    outcome = fitted(TreeSearch(1, smoothing, sharing, penalty), rows, weights)
     means = (weights @ rows + 0.5) / (weights.sum() + 1.0)  # of the table, as the prior has them
 
     def pair_table(i, j):
@@ -115,7 +115,7 @@ def test_every_pass_rises_where_there_are_trees(kernels, seed, missing):
     truth = random_forests(8, 2, rng, 0.15)
     rows = Trees().draw(truth, 400, rng)[0].astype(float)
     rows[rng.random(rows.shape) < missing] = np.nan
-    outcome = fitted(Trees(3, penalty=1.0, first_passes=2), rows, tol=1e-6, seed=seed, accelerate=False)
+    outcome = fitted(TreeSearch(3, penalty=1.0, first_passes=2), rows, tol=1e-6, seed=seed, accelerate=False)
     assert (np.diff(outcome.trace) >= -1e-12 * abs(outcome.trace[-1])).all()
     assert outcome.restarts[0].reason == "converged"
     assert outcome.params.has_parent.any()
@@ -134,17 +134,16 @@ def test_trees_are_found(seed, missing):
     truth = replace(truth, if_zero=if_zero, if_one=if_one)
     rows = Trees().draw(truth, 3000, rng)[0].astype(float)
     rows[rng.random(rows.shape) < missing] = np.nan
-    outcome = fitted(Trees(2, sharing=0.0), rows, tol=1e-4, seed=seed, n_init=2)
+    outcome = fitted(TreeSearch(2, sharing=0.0), rows, tol=1e-4, seed=seed, n_init=2)
     found, wanted = ([links_of(parents) for parents in p.parents.T] for p in (outcome.params, truth))
     assert found in (wanted, wanted[::-1])
 
 
-def test_every_other_restart_begins_with_trees():
-    rows = np.random.default_rng(0).integers(0, 2, (50, 4)).astype(float)
-    grid = table_of(rows).grid(64)
-    model, summary = Trees(3, sharing=0.0, first_passes=7), table_summary(grid)
-    passes = lambda function: function(grid.blocks[0])  # noqa: E731
-    assert [model.start(summary, Key(0, restart), passes).time.wait for restart in range(4)] == [7, 0, 7, 0]
+def test_about_half_of_the_restarts_begin_with_trees():
+    looks = [TreeSearch(3, first_passes=7).first_look(Key(0, restart), 0) for restart in range(200)]
+    assert set(looks) == {0, 7}
+    assert abs(sum(look == 0 for look in looks) - 100) < 30  # four standard deviations
+    assert {TreeSearch(3, first_passes=7).first_look(Key(0, restart), 1) for restart in range(9)} == {0}
 
 
 def test_classes_in_turn(monkeypatch):
@@ -152,18 +151,17 @@ def test_classes_in_turn(monkeypatch):
     rng = np.random.default_rng(0)
     truth = random_forests(8, 3, rng)
     rows = Trees().draw(truth, 1500, rng)[0].astype(float)
-    monkeypatch.setattr(tree_params, "PAIR_NUMBERS", n_pairs(8))
-    seen, model = [], Trees(3, first_passes=0)
-    table = table_of(rows).grid(2048)
+    monkeypatch.setattr(tree_model, "PAIR_NUMBERS", n_pairs(8))
+    model, table = Trees(3), table_of(rows).grid(2048)
     params = model.start(table_summary(table), Key(0), lambda function: function(table.blocks[0]))
-    for _ in range(4):
-        seen.append((params.looked_at.start, params.looked_at.stop))
-        params = model.update(params, model.expect(params, None, table.blocks[0], None, None)[0])
-    assert seen == [(0, 1), (1, 2), (2, 3), (0, 0)]
-    assert params.has_parent.any(axis=0).all()
-    alone = fitted(Trees(3, first_passes=5), rows, tol=1e-7)
+    for part in range(model.n_parts(8)):
+        looking = replace(model, part=part)
+        params = looking.update(params, looking.expect(params, None, table.blocks[0], None, None)[0])
+        assert params.has_parent.any(axis=0).tolist() == [k <= part for k in range(3)]
+    alone = fitted(TreeSearch(3, first_passes=5), rows, tol=1e-7)
     assert (np.diff(alone.trace) >= -1e-12 * abs(alone.trace[-1])).all()
     assert alone.restarts[0].reason == "converged"
+    assert alone.params.has_parent.any(axis=0).all()
 
 
 def table_summary(grid):
@@ -225,8 +223,6 @@ def test_messages_of_long_rows_do_not_vanish():
         ({"weights": np.array([0.9])}, "add up"),
         ({"if_one": np.ones((3, 1))}, "between 0 and 1"),
         ({"prior_both": np.zeros(2)}, "shapes"),
-        ({"clock": np.full(7, 0.5)}, "counts"),
-        ({"clock": Clock(first_class=1).to_array()}, "not there"),
         ({"if_zero": np.full((2, 1), 0.5)}, "shape"),
     ],
 )

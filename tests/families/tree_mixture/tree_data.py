@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 
-from hiddenbits.families.tree_mixture.params import Clock, TreeParams
+from hiddenbits.families.tree_mixture.params import TreeParams
 
 
 def forests(d):
@@ -41,5 +41,4 @@ def random_forests(d, K, rng, strong=0.1):
     flip = rng.integers(0, 2, (d, K)) == 1
     if_zero = np.where(parents < 0, roots, np.where(flip, 1 - strong, strong))
     if_one = np.where(parents < 0, roots, np.where(flip, strong, 1 - strong))
-    clock = Clock(late_looks=0).to_array()
-    return TreeParams(np.full(K, 1 / K), parents * 1.0, if_zero, if_one, np.full(d, 0.5), np.zeros(0), clock)
+    return TreeParams(np.full(K, 1 / K), parents * 1.0, if_zero, if_one, np.full(d, 0.5), np.zeros(0))

@@ -42,11 +42,15 @@ def iterate(model: Model[P, S], context: FitContext, position: Position) -> tupl
     """Make passes until there is a reason to stop; return where that is, and the reason."""
     reason = None
     while reason is None:
-        seen = evaluate(model, context, position)
-        position, reason = advance(model, context.settings, position, seen, _judged(model, context, position, seen))
-        del seen  # its statistics: on a wide table the next pass needs the memory
+        position, reason = one_pass(model, context, position)
         reason = context.after_pass(position, reason)
     return position, reason
+
+
+def one_pass(model: Model[P, S], context: FitContext, position: Position) -> tuple[Position, StopReason | None]:
+    """Walk the table; return the next position, and why to stop if it is time."""
+    seen = evaluate(model, context, position)
+    return advance(model, context.settings, position, seen, _judged(model, context, position, seen))
 
 
 @dataclass(frozen=True, eq=False)

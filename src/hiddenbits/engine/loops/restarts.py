@@ -13,7 +13,7 @@ from hiddenbits.data.summary import Summary, summarise
 from hiddenbits.engine.executors.local import Executor, one_blas_thread
 from hiddenbits.engine.loops.fit_context import LOG, FitContext, Loop, RestartLoop
 from hiddenbits.engine.loops.online_em import FORGETTING, online_pass
-from hiddenbits.engine.loops.subsample_start import MORE, SubsampleStart, best_short_run
+from hiddenbits.engine.loops.subsample_start import MORE, SubsampleStart
 from hiddenbits.engine.outcome import Outcome, Restart, StopReason
 from hiddenbits.engine.recorded_cells import check_recorded_cells
 from hiddenbits.engine.state import Best, CheckpointStore, Online, Position, Settings, Watch
@@ -50,7 +50,7 @@ def all_restarts(
         limited = settings.max_time is not None and not subsample.n_rows
         quick = _quick_fits(alternative_starts, context) if limited and fresh else []
         while position.restart < context.settings.n_init and not ((position.finished or quick) and context.late()):
-            position = _first_position(one, context, subsample, position)
+            position = _first_position(context, subsample, position)
             if position.restart < context.settings.n_init:  # it has not ended on the subsample
                 position = one(context, position)
             context.log_stop("Restart %d of %d", position)
@@ -97,17 +97,15 @@ def _loaded(context: FitContext) -> Position:
     return kept or Position()
 
 
-def _first_position(one: RestartLoop, context: FitContext, subsample: SubsampleStart, position: Position) -> Position:
-    """Return where the loop of a restart begins: with parameters, if a subsample or short runs gave them."""
-    fresh, settings = position.params is None, context.settings
+def _first_position(context: FitContext, subsample: SubsampleStart, position: Position) -> Position:
+    """Return where the loop of a restart begins: with parameters, if a subsample gave them."""
+    fresh = position.params is None
     if fresh:
         LOG.info("Restart %d of %d begins.", position.restart + 1, context.settings.n_init)
     if subsample.n_rows:
         if fresh:
             position = context.keep(subsample.best_start())
         subsample.drop_checkpoints()
-    elif settings.n_short > 1 and settings.start_rows is None and fresh:
-        position = context.keep(best_short_run(one, context, position))
     return position
 
 

@@ -1,9 +1,9 @@
 """The start on a subsample: most of the way to the fit of a large table can be gone on some of its rows.
 
 All restarts run on rows that were drawn, to their ends, stages and all; the best of them goes on over all rows, where
-it ended. On few rows restarts cost little: where several were asked for there are twice as many, and those of some
-families begin with short runs. Other ways to begin can be tried there too. Of a very long table the best of them first
-goes on over a larger subsample, so that passes over all rows are few.
+it ended. On few rows restarts cost little: where several were asked for there are twice as many. Other ways to begin
+can be tried there too. Of a very long table the best of them first goes on over a larger subsample, so that passes over
+all rows are few.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from hiddenbits.data.collapse import collapsed
 from hiddenbits.data.row_sampling import RowSampler, SomeRows, rate_for
 from hiddenbits.engine.executors.local import Local
 from hiddenbits.engine.executors.progress import without_progress
-from hiddenbits.engine.loops.fit_context import LOG, FitContext, RestartLoop
+from hiddenbits.engine.loops.fit_context import FitContext, RestartLoop
 from hiddenbits.engine.outcome import Restart, StopReason
 from hiddenbits.engine.state import PLAIN_PASSES_FROM_FIT, CheckpointStore, Extrapolation, Position
 from hiddenbits.model_api import BeginsOnFew, Climbs, Key, Model, Passes
@@ -136,8 +136,6 @@ class SubsampleStart:
                 break
             few = replace(few, checkpoints=self._checkpoints(restart, number))
             at = (few.checkpoints.load(few.summary) if few.checkpoints else None) or Position(restart=restart)
-            if few.settings.n_short > 1 and at.params is None and not at.finished:
-                at = few.keep(best_short_run(way, few, at))
             ends.append(at if at.finished else way(few, at))
             few.log_stop(f"Restart %d of %d on {few.grid.as_given.table.shape[0]} rows, way {number + 1}", ends[-1])
         return max(ends, key=_reached)
@@ -164,38 +162,3 @@ def _reached(end: Position) -> float:
     """Return the objective of the restart that has just ended; the least there is where it is not a number."""
     objective = end.finished[-1].objective
     return objective if np.isfinite(objective) else -np.inf
-
-
-# Short runs: several starts of a restart, of which the one that comes furthest continues.
-
-
-def best_short_run(one: RestartLoop, context: FitContext, position: Position) -> Position:
-    """Return the beginning of a restart: of some short runs the one that came furthest, where it stands.
-
-    They are for few rows: they are not saved, and a fit that was interrupted meanwhile makes them again.
-    """
-    settings = context.settings
-
-    def run(restart: int) -> Position:
-        at = Position(restart=restart)
-
-        def far_enough(there: Position, _: bool) -> bool:
-            nonlocal at
-            at = there
-            return len(there.trace) >= settings.short_passes
-
-        one(replace(context, checkpoints=None, watch=far_enough, logged=None), at)
-        return at
-
-    # Models choose the kind of start by the number of the restart: in steps of n_init all runs have the same kind.
-    runs = [run(position.restart)]
-    while len(runs) < settings.n_short and not context.late():
-        runs.append(run(position.restart + len(runs) * settings.n_init))
-    furthest = max(runs, key=lambda at: at.objective)
-    LOG.info(
-        "Restart %d of %d continues with the best of %d starts.",
-        position.restart + 1,
-        context.settings.n_init,
-        len(runs),
-    )
-    return replace(furthest, restart=position.restart, finished=position.finished, best=position.best)

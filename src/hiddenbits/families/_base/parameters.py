@@ -11,10 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 MOST_NODES = 1_000_000  # of a grid: a table of them with the columns is held in memory
 DRAWS = [Interval(Integral, 2, 100_000, closed="both")]  # draws for each row, all held at once
 
-N_INIT: list[object] = [
-    Interval(Integral, 1, None, closed="left"),
-    StrOptions({"auto"}),
-]  # where restarts have short runs
+N_INIT: list[object] = [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})]  # more on small tables
 
 COMMON: dict[str, list[object]] = {
     "online_passes": [Interval(Integral, 0, None, closed="left")],

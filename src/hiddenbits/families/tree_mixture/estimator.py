@@ -19,6 +19,7 @@ from hiddenbits.families._base.showing import SummaryTable
 from hiddenbits.families._base.transformer import ClassesEstimator
 from hiddenbits.families.tree_mixture.model import Trees
 from hiddenbits.families.tree_mixture.params import TreeParams, TreeStats
+from hiddenbits.families.tree_mixture.search import TreeSearch
 from hiddenbits.maths.pair_counts import refuse_width
 from hiddenbits.model_api import RowModel
 
@@ -46,17 +47,16 @@ class TreeMixture(ClassesEstimator[TreeParams, TreeStats]):
     penalty : float, default=0.0
         What a link has to gain to be there, in nats over the table: the trees become forests.
     first_passes : int, default=10
-        Passes without links, as a Bernoulli mixture, before trees are looked for. Every other restart does without, and
-        begins with trees: that is better where classes differ in their links alone.
+        Passes without links, as a Bernoulli mixture, before trees are looked for. About half of the restarts, chosen
+        by chance, begin with trees: that is better where classes differ in their links alone.
     online_passes : int, default=0
         Passes of online EM before the full passes, for tables with very many rows.
     n_init : "auto" or int, default="auto"
-        Restarts; the one with the best objective is kept. "auto" is 4, and where a table is small each of them begins
-        with eight short runs, of which the best continues. On long tables twice as many begin on a subsample of the
-        rows, and the best of them goes on over all.
+        Restarts; the one with the best objective is kept. "auto" is 4, and 8 where a table is small. On long tables
+        twice as many begin on a subsample of the rows, and the best of them goes on over all.
     max_iter : int, default=200
         Most passes over the table, for each restart and each stage of it: a fit that stands still looks for better
-        trees once more and continues, at most three times.
+        trees once more and continues.
     tol : float, default=1e-5
         Converged when a step raises the objective by at most this much a row, in nats.
     accelerate : bool, default=True
@@ -108,6 +108,7 @@ class TreeMixture(ClassesEstimator[TreeParams, TreeStats]):
 
     _prior_settings = ("smoothing", "sharing", "penalty")
     _usual_restarts = 4
+    _keeps_trees = False  # of a copy for refits that shall
     _hidden_parts: ClassVar[tuple[HiddenParts, ...]] = (HiddenParts("classes"),)
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **COMMON,
@@ -149,10 +150,13 @@ class TreeMixture(ClassesEstimator[TreeParams, TreeStats]):
         self.random_state = random_state
 
     def _more_starts(self, settings: Settings, _size: float) -> Settings:
-        return replace(settings, n_short=8, short_passes=5)
+        return replace(settings, n_init=2 * settings.n_init)
 
     def _model(self) -> Trees:
-        return Trees(self.n_components, self.smoothing, self.sharing, self.penalty, self.first_passes)
+        search = TreeSearch(
+            self.n_components, self.smoothing, self.sharing, self.penalty, first_passes=self.first_passes
+        )
+        return search.plain() if self._keeps_trees else search
 
     def _pass_height(self, model: RowModel[TreeParams, TreeStats], table: Table) -> int:
         refuse_width(table.shape[1], type(self).__name__, MOST_COLUMNS)

@@ -28,25 +28,24 @@ objective. Without links the model is a Bernoulli mixture, and a fit begins as o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hiddenbits.array_types import Bytes, Floats
 from hiddenbits.data import Block
+from hiddenbits.data.declared import Sums
 from hiddenbits.data.summary import Summary
 from hiddenbits.families.nodes.classes import Classes
 from hiddenbits.families.tree_mixture import rows as tree_rows
-from hiddenbits.families.tree_mixture.params import LATE_LOOKS, PAIR_NUMBERS, Clock, TreeParams, TreeStats
+from hiddenbits.families.tree_mixture.params import TreeParams, TreeStats
 from hiddenbits.families.tree_mixture.rows import (
     add_blanks,
     consistent,
     filled,
     left_out,
-    looking_at_pairs,
     messages_of,
     pairs_of,
 )
@@ -59,16 +58,17 @@ from hiddenbits.maths.numerics import (
     softmax_rows,
 )
 from hiddenbits.maths.pair_counts import count_pairs
-from hiddenbits.model_api import ClassCodes, Footprint, Key, Linked, Passes, Promises, Stage
+from hiddenbits.model_api import AsOnSubsample, ClassCodes, Footprint, Key, Linked, Passes, Promises
 
 # Gains of links closer than this (share of the weight) are equal, so that rounding does not choose trees; and a tree
 # gives way only to one that is better by MARGIN: more than what the rows left out of pair counts could make up.
 EQUAL, MARGIN = 2.0**-36, 1e-8
+PAIR_NUMBERS = 1 << 24  # pair counts of so many classes at a time: 128 MB
 
 
 @dataclass(frozen=True)
-class Trees(Linked, ClassCodes[TreeParams]):
-    """The model; hyperparameters only.
+class Trees(AsOnSubsample, Linked, ClassCodes[TreeParams]):
+    """The model of a pass; hyperparameters only. `TreeSearch` is that of a fit.
 
     Parameters
     ----------
@@ -80,15 +80,15 @@ class Trees(Linked, ClassCodes[TreeParams]):
         Pseudo-rows for each class that are like all rows of the table, as far as pairs of columns go.
     penalty : float
         c, in nats.
-    first_passes : int
-        Passes as a Bernoulli mixture before trees are looked for, in every other restart; the others begin with trees.
+    part : int or None
+        The part of the classes whose trees this pass looks for; None in a plain pass, which keeps the trees.
     """
 
     n_components: int = 2
     smoothing: float = 0.1
     sharing: float = 10.0
     penalty: float = 0.0
-    first_passes: int = 10
+    part: int | None = None
 
     promises = Promises(start_sees_all=True)
     params_type = TreeParams
@@ -100,6 +100,20 @@ class Trees(Linked, ClassCodes[TreeParams]):
     def strength(self) -> float:
         """s, the pseudo-rows of each class."""
         return self.smoothing + self.sharing
+
+    def n_parts(self, n_columns: int) -> int:
+        """Return in how many parts the trees of all classes are looked for, one a pass; 0 where there are no links."""
+        return -(-self.n_components // self._part_size(n_columns)) if n_columns > 1 else 0
+
+    def _part_size(self, n_columns: int) -> int:
+        return max(1, PAIR_NUMBERS // n_pairs(n_columns))
+
+    def looked_at(self, params: TreeParams) -> slice:
+        """Return the classes whose pairs this pass counts; none in a plain pass."""
+        if self.part is None or params.n_columns < 2:
+            return slice(0, 0)
+        size = self._part_size(params.n_columns)
+        return slice(self.part * size, min((self.part + 1) * size, self.n_components))
 
     def footprint(self, n_columns: int, row_cells: float) -> Footprint:
         """Return what a block costs; counts of pairs come in some passes only, and their size counts by half."""
@@ -120,38 +134,20 @@ class Trees(Linked, ClassCodes[TreeParams]):
             if d > 1:
                 both = coins * 0.25 + (1.0 - coins) * consistent(passes(count_pairs), classes.prior_mean)
         p = classes.probabilities
-        # Classes that differ in their means are found by a Bernoulli mixture first; it is misled by those that do not.
-        clock = Clock(wait=self.first_passes if K > 1 and key.restart % 2 == 0 else 0).to_array()
-        return TreeParams(classes.weights, np.full((d, K), -1.0), p, p.copy(), m, both, clock)
+        return TreeParams(classes.weights, np.full((d, K), -1.0), p, p.copy(), m, both)
 
     @property
     def has_prior(self) -> bool:
         """Whether a prior keeps parameters finite where a column does not vary."""
         return self.smoothing > 0.0 or self.sharing > 0.0
 
-    def on_all_rows(self, params: TreeParams) -> TreeParams:
-        """Return the parameters with which a fit goes on over all rows: trees are looked for again."""
-        return params.at(Clock(passes=params.time.passes))
-
-    def stages(self) -> Sequence[Stage[TreeParams, TreeStats]]:
-        """Return the mixture, again and again as long as new trees are better."""
-        return (Stage(self), *[Stage(self, self._looking_again)] * LATE_LOOKS)
-
-    def _looking_again(self, params: TreeParams, key: Key) -> TreeParams | None:
-        """Look for trees once more where a fit stands still, until that changes nothing."""
-        time = params.time
-        if not time.passes or not time.late_looks or not time.changed or params.n_columns < 2:
-            return None
-        return params.at(replace(time, wait=0, late_looks=time.late_looks - 1))
-
     def online(self) -> Trees:
         """Return the form of the model that online EM needs."""
-        return OnlineTrees(self.n_components, self.smoothing, self.sharing, self.penalty, self.first_passes)
+        return OnlineTrees(self.n_components, self.smoothing, self.sharing, self.penalty)
 
-    def prepare(self, params: TreeParams) -> TreeParams | None:
+    def prepare(self, params: TreeParams) -> None:
         """Make what every block needs, once: it stays with the parameters."""
-        _ = params.linear, params.pair, params.lookup, params.offsets, params.looked_at
-        return None
+        _ = params.linear, params.pair, params.lookup, params.offsets
 
     def _posterior(self, params: TreeParams, block: Block) -> tuple[Floats, Floats]:
         """Return r and ln P(x)."""
@@ -165,22 +161,21 @@ class Trees(Linked, ClassCodes[TreeParams]):
         """E-step: r, and with it the expected ones of each class, alone and with their parents, or with all others."""
         if not block.keep:  # its ones are needed more than once here, if not in the next pass
             block = replace(block, keep=True)
-        blanks, weights, looked = rows_with_blanks(block), block.weights, params.looked_at
+        blanks, weights, looked = rows_with_blanks(block), block.weights, self.looked_at(params)
         complete = weights
         if len(blanks):
             complete = weights.copy()
             complete[blanks] = 0.0  # they come one by one
         r, log_p, ones, both = tree_rows.posterior(params, block, complete)
-        classes, pair_rows = np.ones(len(r)) @ r, np.zeros(params.n_classes)
+        classes = np.ones(len(r)) @ r
         pairs = tree_rows.pair_counts(block, r[:, looked]) if looked.stop else np.zeros((1, 1))
         bound, weight = np.asarray(0.0), np.asarray(weights.sum())
-        stats = TreeStats(bound, weight, classes, ones, both, pairs, pair_rows)
+        stats = TreeStats(bound, weight, classes, ones, both, pairs)
         for rows, messages in messages_of(params, block, blanks):
             shares = messages.scores
             log_p[rows] = softmax_rows(shares, np.log(params.weights)[None, :], weights[rows])
             classes += np.ones(len(rows)) @ shares
-            add_blanks(params, messages, shares, tree_rows.PAIR_SHARE * weights[rows], stats)
-        pair_rows[looked] = classes[looked]
+            add_blanks(params, looked, messages, shares, tree_rows.PAIR_SHARE * weights[rows], stats)
         return replace(stats, bound=np.asarray(weights @ log_p)), None
 
     def objective(self, params: TreeParams, stats: TreeStats) -> float:
@@ -197,7 +192,7 @@ class Trees(Linked, ClassCodes[TreeParams]):
         """M-step: pi, in some passes the trees, and the probabilities (expected ones + s m) / (expected rows + s)."""
         weight = float(stats.weight)
         pi = class_shares(stats.classes, weight)
-        parents, both, n_changed = self._best_trees(params, stats)
+        parents, both = self._best_trees(params, stats)
         moved = replace(params, parent_columns=parents.astype(np.float64))
         s, m = self.strength, params.prior_mean[:, None]
         ones, rows = stats.ones + s * m, (stats.classes + s)[None, :]
@@ -206,10 +201,8 @@ class Trees(Linked, ClassCodes[TreeParams]):
         above = np.where(moved.has_parent, np.take_along_axis(ones, np.maximum(parents, 0), axis=0), 0.0)
         if_zero = share_or(ones - both, rows - above, alone, weight)
         if_one = np.where(moved.has_parent, share_or(both, above, alone, weight), if_zero)
-        looked = params.looked_at
-        clock = params.time.after(len(pi), looked.stop - looked.start, n_changed).to_array()
         if_zero, if_one = clip_probability(if_zero), clip_probability(if_one)
-        return replace(moved, weights=pi, if_zero=if_zero, if_one=if_one, clock=clock)
+        return replace(moved, weights=pi, if_zero=if_zero, if_one=if_one)
 
     def _prior_links(self, params: TreeParams) -> Floats:
         """Return Q(bit and parent = 1) of every link, (d, K); 0 where there is none."""
@@ -221,30 +214,24 @@ class Trees(Linked, ClassCodes[TreeParams]):
             return np.where(params.has_parent, params.prior_both[numbers], 0.0)
         return np.where(params.has_parent, 0.25, 0.0)
 
-    def _best_trees(self, params: TreeParams, stats: TreeStats) -> tuple[NDArray[np.int32], Floats, int]:
-        """Return the parents, the counts of links that belong to them, and how many trees have changed."""
-        looked, d = params.looked_at, params.n_columns
-        if not looked.stop or np.count_nonzero(stats.pair_rows) > looked.stop - looked.start:
-            return params.parents, stats.both, 0  # online averages of other classes' pairs are of no use
-        parents, both, n_changed = params.parents.copy(), stats.both.copy(), 0
+    def _best_trees(self, params: TreeParams, stats: TreeStats) -> tuple[NDArray[np.int32], Floats]:
+        """Return the parents, and the counts of links that belong to them."""
+        looked, d = self.looked_at(params), params.n_columns
+        parents, both = params.parents.copy(), stats.both.copy()
         s, m, weight = self.strength, params.prior_mean, float(stats.weight)
         prior = s * (params.prior_both if params.prior_both.size else 0.25)
-        for row, k in enumerate(range(looked.start, looked.stop)):
-            if stats.pair_rows[k] <= 0.0:
-                continue
-            pairs = stats.pairs[row] * (stats.classes[k] / stats.pair_rows[k])
+        for k, pairs in zip(range(looked.start, looked.stop), stats.pairs, strict=False):
             ones, rows = stats.ones[:, k] + s * m, float(stats.classes[k] + s)
             gains = link_gains(pairs + prior, ones, rows, EQUAL * weight)
-            found = heaviest_forest(gains, d, self.penalty)
-            old, new = (forest_gain(gains, forest, self.penalty) for forest in (parents[:, k], found))
+            heaviest = heaviest_forest(gains, d, self.penalty)
+            old, new = (forest_gain(gains, forest, self.penalty) for forest in (parents[:, k], heaviest))
             if better := new > old + MARGIN * weight:
-                parents[:, k] = found
-                n_changed += 1
+                parents[:, k] = heaviest
             if better or self.links_from_pairs:
                 children = np.flatnonzero(parents[:, k] >= 0)
                 both[:, k] = 0.0
                 both[children, k] = pairs[pair_number(children, parents[children, k].astype(np.int64), d)]
-        return parents, both, n_changed
+        return parents, both
 
     # Row functions: what the estimators' verbs rest on.
 
@@ -302,14 +289,16 @@ class Trees(Linked, ClassCodes[TreeParams]):
         """Return the statistics of rows that are just as the model expects, for online EM to continue from a fit."""
         classes = weight * params.weights
         above = np.where(params.has_parent, np.take_along_axis(params.marginals, np.maximum(params.parents, 0), 0), 0.0)
+        looked, pairs = self.looked_at(params), np.zeros((1, 1))
+        if looked.stop:
+            pairs = np.stack([classes[k] * pairs_of(params, k) for k in range(params.n_classes)[looked]])
         return TreeStats(
             bound=np.zeros(()),
             weight=np.asarray(weight),
             classes=classes,
             ones=params.marginals * classes,
             both=above * params.if_one * classes,
-            pairs=np.zeros((1, 1)),
-            pair_rows=np.zeros(params.n_classes),
+            pairs=pairs,
         )
 
 
@@ -318,27 +307,12 @@ class OnlineTrees(Trees):
 
     links_from_pairs: ClassVar[bool] = True
 
-    def prepare(self, params: TreeParams) -> TreeParams:
-        """Return the parameters that every block of the pass looks at."""
-        looking = looking_at_pairs(params)
-        super().prepare(looking)
-        return looking
+    def looked_at(self, params: TreeParams) -> slice:
+        """Return all classes, or none where the counts of their pairs are too many: trees stay as they are then."""
+        return slice(0, self.n_components if self.n_parts(params.n_columns) == 1 else 0)
 
-    def expect(self, params: TreeParams, shared: Any, block: Block, carry: None, key: Key) -> tuple[TreeStats, None]:
-        """E-step, with counts of all pairs."""
-        return super().expect(shared, None, block, carry, key)
-
-    def update(self, params: TreeParams, stats: TreeStats) -> TreeParams:
-        """M-step for trees and probabilities; the clock of full passes continues by one plain pass."""
-        looking, time = looking_at_pairs(params), params.time
-        new, looked = super().update(looking, stats), bool(looking.looked_at.stop)
-        passed = replace(time, passes=time.passes + 1, wait=max(time.wait - 1, 0))
-        return new.at(replace(passed, changed=max(time.changed, 0)) if looked else passed)
-
-    def pseudo_statistics(self, params: TreeParams, weight: float) -> TreeStats:
-        """Return the statistics of rows that are just as the model expects, for online EM to continue from a fit."""
-        stats = super().pseudo_statistics(params, weight)
-        if not looking_at_pairs(params).looked_at.stop:
-            return stats
-        pairs = np.stack([pairs_of(params, k) for k in range(params.n_classes)]) * stats.classes[:, None]
-        return replace(stats, pairs=pairs, pair_rows=stats.classes.copy())
+    def stats_flaw(self, stats: Sums, params: TreeParams) -> str | None:
+        """Return what makes statistics invalid for these parameters, or None."""
+        counted = stats.to_arrays()["pairs"].shape == (self.n_components, n_pairs(params.n_columns))
+        wrong = "the statistics have no counts of pairs" if self.looked_at(params).stop and not counted else None
+        return super().stats_flaw(stats, params) or wrong

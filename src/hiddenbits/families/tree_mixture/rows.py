@@ -8,7 +8,7 @@ so that the cost follows the ones. Each function has a compiled twin (`trees_num
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from hiddenbits.array_types import Floats, Rows
 from hiddenbits.data import Bits, Block
 from hiddenbits.data.kernels import kernels_pay
-from hiddenbits.families.tree_mixture.params import PAIR_NUMBERS, TreeParams, TreeStats
+from hiddenbits.families.tree_mixture.params import TreeParams, TreeStats
 from hiddenbits.maths.chow_liu import fast_kernels, n_pairs, pair_number
 from hiddenbits.maths.cooccurrence import co_counts
 from hiddenbits.maths.numerics import sigmoid, softmax_rows, softplus
@@ -114,23 +114,9 @@ def _chunks(x: Bits) -> Iterator[tuple[slice, Floats]]:
 # Counts of pairs of columns, which outlive the trees: what online EM takes the counts of links from, and the prior's.
 #
 # A running average of the links' counts is made with the parents of each moment, and means nothing when a tree has
-# changed. Counts of all pairs of columns do not depend on the trees. So every pass counts them (after the passes as a
-# Bernoulli mixture that a start may ask for), an update finds the best trees for their average, and the links are
-# counted by it. Averaged over some passes only they would stand for the rows of those passes: too few to find a tree.
-
-
-def looking_at_pairs(params: TreeParams) -> TreeParams:
-    """Return the parameters of a pass over all pairs, or of a plain one where those of all classes are too many.
-
-    Trees stay as they are then, and so do counts of links.
-    """
-    time, few = params.time, _counts_pairs(params)
-    before_trees = time.changed < 0 and time.wait > 0
-    return params.at(replace(time, wait=0 if few and not before_trees else max(time.wait, 1), first_class=0))
-
-
-def _counts_pairs(params: TreeParams) -> bool:
-    return params.n_classes * n_pairs(params.n_columns) <= PAIR_NUMBERS
+# changed. Counts of all pairs of columns do not depend on the trees. So every pass counts them, an update finds the
+# best trees for their average, and the links are counted by it. Averaged over some passes only they would stand for the
+# rows of those passes: too few to find a tree.
 
 
 def pairs_of(params: TreeParams, k: int) -> Floats:
@@ -281,14 +267,16 @@ def messages_of(params: TreeParams, block: Block, rows: Rows) -> Iterator[tuple[
         yield some, Messages(params, Cells.of(block, some))
 
 
-def add_blanks(params: TreeParams, messages: Messages, r: Floats, least: Floats, stats: TreeStats) -> None:
+def add_blanks(
+    params: TreeParams, looked: slice, messages: Messages, r: Floats, least: Floats, stats: TreeStats
+) -> None:
     """Add the expected counts of rows with blanks to `stats`; r (rows, K) has the weights in it."""
     expected = messages.expected()
     shares = np.ascontiguousarray(r.T)
     stats.ones[...] += np.einsum("jkn,kn->jk", expected, shares)
     stats.both[...] += np.einsum("jkn,kn->jk", messages.links(expected), shares)
     above = np.triu_indices(params.n_columns, 1)
-    for row, k in enumerate(range(params.looked_at.start, params.looked_at.stop)):
+    for row, k in enumerate(range(looked.start, looked.stop)):
         stats.pairs[row] += messages.pairs(expected, k, np.where(shares[k] > least, shares[k], 0.0))[above]
 
 
