@@ -102,8 +102,6 @@ class Promises:
     closed_form : bool
         The statistics do not depend on the parameters, and the update on nothing but them: one pass is a fit. What
         `objective` says need not be at its maximum there.
-    looks_after_epoch : bool
-        The model is one that `LooksAfterEpoch`.
     start_sees_all : bool
         Where a fit begins on some of the rows, its start looks at all of them: it makes what stays, as a structure.
     online_gap : float
@@ -119,7 +117,6 @@ class Promises:
     oracle: Literal["enumeration", "quadrature"] = "enumeration"
     why: Mapping[str, str] = field(default_factory=dict)
     closed_form: bool = False
-    looks_after_epoch: bool = False
     start_sees_all: bool = False
     online_gap: float = 0.05
 
@@ -471,14 +468,6 @@ class Persists(Model[P, S], Protocol[P, S]):
 
     def settle(self, params: P, memory: Any) -> P:
         """Return parameters as a fit hands them over."""
-
-
-@runtime_checkable
-class LooksAfterEpoch(Protocol[P]):
-    """A model with random steps that scores rows after each epoch, and so knows when it is time to stop."""
-
-    def after_epoch(self, params: P, memory: Any, key: Key, passes: Passes) -> tuple[P, Any, float, bool]:
-        """Return parameters and memory, the score (larger is better), and whether the fit is over."""
 
 
 class Coordinates(Protocol):

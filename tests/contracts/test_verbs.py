@@ -8,7 +8,6 @@ from sklearn.base import clone
 from hiddenbits.families.registry import ESTIMATORS
 from hiddenbits.model_api import (
     Extrapolates,
-    LooksAfterEpoch,
     Promises,
 )
 from tests.contracts.cases import CASES, REALS
@@ -115,7 +114,6 @@ def test_every_no_has_its_reason(case):
 
 PROMISED = {
     "accelerates": Extrapolates,
-    "looks_after_epoch": LooksAfterEpoch,
 }
 
 

@@ -1,5 +1,7 @@
 """Curved maps by random steps: what is split off, when they stop, and the same bits everywhere."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -16,6 +18,7 @@ from tests.contracts.test_same_bits import fit_in_ways, fit_with_interruptions, 
 from tests.families.topographic_map.map_data import random_map
 
 pytestmark = pytest.mark.core
+LOOP = partial(fit_persistent, after_epoch=TopographicSteps.after_epoch)
 MODEL = TopographicSteps(3, n_points=64, n_features=16, length_scale=1.5, batch_rows=100)
 SMALL = TopographicMap(3, n_points=256, n_features=32, batch_rows=64, random_state=0)
 
@@ -43,14 +46,14 @@ def test_rows_that_are_split_off_are_not_learned_from(seed):
 def test_serial_threads_and_parts_give_the_same_bits(seed, storage):
     table = table_of(structured_rows(np.random.default_rng(seed), 700, 10, missing=True), storage)
     ways = [(1, None), (3, None), (1, 2000), (3, 1)]
-    fit_in_ways(fit_persistent, MODEL, table, 50, Settings(max_iter=4, seed=seed), ways)
+    fit_in_ways(LOOP, MODEL, table, 50, Settings(max_iter=4, seed=seed), ways)
 
 
 @pytest.mark.parametrize("passes", [1, 3])
 def test_resumed_equals_uninterrupted(passes, tmp_path):
     table = table_of(structured_rows(np.random.default_rng(0), 400, 10, missing=True))
     settings = Settings(n_init=2, max_iter=7, seed=0)
-    fit_with_interruptions(fit_persistent, MODEL, table.grid(100), settings, tmp_path / "fit.hb", passes)
+    fit_with_interruptions(LOOP, MODEL, table.grid(100), settings, tmp_path / "fit.hb", passes)
 
 
 @pytest.mark.parametrize("seed", range(3))

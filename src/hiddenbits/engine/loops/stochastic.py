@@ -1,14 +1,16 @@
 """Random steps: one for each group of rows, with a memory that persists from step to step.
 
 For models whose objective cannot be computed but whose gradient can be estimated, such as machines with too many states
-to enumerate. An epoch walks the table once. The steps grow smaller to a planned end, unless the model looks at its rows
-after each epoch and says when to stop.
+to enumerate. An epoch walks the table once. The steps grow smaller to a planned end, unless a function of the family
+looks at its rows after each epoch and says when to stop.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +21,10 @@ from hiddenbits.engine.loops.fit_context import FitContext
 from hiddenbits.engine.loops.restarts import all_restarts
 from hiddenbits.engine.outcome import Outcome, StopReason
 from hiddenbits.engine.state import CheckpointStore, Position, Settings, Watch
-from hiddenbits.model_api import Key, LooksAfterEpoch, P, Persists, S
+from hiddenbits.model_api import Key, P, Passes, Persists, S
+
+AfterEpoch = Callable[[Any, Any, Any, Key, Passes], tuple[Any, Any, float, bool]]
+"""Takes model, parameters and memory; returns these two, a score (larger is better), and whether the fit is over."""
 
 
 def fit_persistent(
@@ -29,12 +34,15 @@ def fit_persistent(
     settings: Settings,
     checkpoints: CheckpointStore | None,
     watch: Watch | None,
+    after_epoch: AfterEpoch | None = None,
 ) -> Outcome:
     """Fit a model by `max_iter` epochs of random steps; return the best of `n_init` restarts."""
-    return all_restarts(model, epochs, grid, executor, settings, checkpoints, watch)
+    return all_restarts(model, partial(epochs, after_epoch=after_epoch), grid, executor, settings, checkpoints, watch)
 
 
-def epochs(model: Persists[P, S], context: FitContext, position: Position) -> tuple[Position, StopReason]:
+def epochs(
+    model: Persists[P, S], context: FitContext, position: Position, after_epoch: AfterEpoch | None = None
+) -> tuple[Position, StopReason]:
     """Go through the epochs, or those that are left; return where that leads, and why to stop there."""
     settings = context.settings
     if position.memory is None:
@@ -42,13 +50,15 @@ def epochs(model: Persists[P, S], context: FitContext, position: Position) -> tu
         position = context.keep(replace(position, memory=model.first_memory(position.params, context.summary, key)))
     reason = None if settings.max_iter else StopReason.SCHEDULE  # no epochs: the start alone
     while reason is None:
-        position, over = _scored(model, context, _epoch(model, context.grid, context.executor, settings, position))
+        position, over = _epoch(model, context.grid, context.executor, settings, position), False
+        if after_epoch is not None:
+            position, over = _scored(model, after_epoch, context, position)
         if not np.isfinite(position.objective):
             reason = StopReason.NOT_FINITE
         elif over:
             reason = StopReason.CONVERGED
         elif len(position.trace) >= settings.max_iter:
-            reason = StopReason.MAX_ITER if model.promises.looks_after_epoch else StopReason.SCHEDULE
+            reason = StopReason.MAX_ITER if after_epoch else StopReason.SCHEDULE
         reason = context.after_pass(position, reason)
     return replace(position, safe=model.settle(position.safe, position.memory)), reason
 
@@ -72,11 +82,11 @@ def _epoch(model: Persists[P, S], grid: Grid, executor: Executor, settings: Sett
     return replace(now, params=params, safe=params, memory=memory, objective=objective, trace=(*now.trace, objective))
 
 
-def _scored(model: Persists[P, S], context: FitContext, now: Position) -> tuple[Position, bool]:
-    """Return the position as the model sees it after an epoch, and whether the fit is over."""
-    if not (model.promises.looks_after_epoch and isinstance(model, LooksAfterEpoch)):
-        return now, False
+def _scored(
+    model: Persists[P, S], after_epoch: AfterEpoch, context: FitContext, now: Position
+) -> tuple[Position, bool]:
+    """Return the position as the family sees it after an epoch, and whether the fit is over."""
     key = Key(context.settings.seed, now.restart)
-    params, memory, score, over = model.after_epoch(now.params, now.memory, key, context.passes)
+    params, memory, score, over = after_epoch(model, now.params, now.memory, key, context.passes)
     trace = (*now.trace[:-1], score)
     return replace(now, params=params, safe=params, memory=memory, objective=score, trace=trace), over

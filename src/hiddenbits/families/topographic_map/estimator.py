@@ -190,7 +190,8 @@ class TopographicMap(CodingEstimator[TopographicParams, NodeCounts]):
 
     @property
     def _loop(self) -> Callable[..., Outcome]:
-        return fit_em if self.n_components <= GRID_DIMENSIONS else fit_persistent
+        by_steps = partial(fit_persistent, after_epoch=TopographicSteps.after_epoch)
+        return fit_em if self.n_components <= GRID_DIMENSIONS else by_steps
 
     def _pass_height(self, model: RowModel[TopographicParams, NodeCounts], table: Table) -> int:
         height = self._height(model, table)

@@ -74,7 +74,6 @@ class TopographicSteps(Topographic):
         monotone=False,
         deterministic=False,
         accelerates=False,
-        looks_after_epoch=True,
         why={
             "monotone": "steps are random",
             "deterministic": "each step has points of its own, and rows are split off at random",
