@@ -288,7 +288,7 @@ class Grid:
     part_rows: int
     given: Grid | None = None
 
-    @property
+    @cached_property
     def n_blocks(self) -> int:
         """Number of blocks."""
         return -(-self.table.shape[0] // self.height)

@@ -95,8 +95,11 @@ class Local:
         arrival does not matter to the bits, and few sums wait for their siblings.
         """
         function, n_blocks = by_size(function), grid.n_blocks
+        if n_blocks == 1:
+            with one_blas_thread():
+                return function(next(iter(_blocks(grid))))
         total: TreeSum[S] = TreeSum(n_blocks)
-        if self._pool is None or n_blocks == 1:
+        if self._pool is None:
             with one_blas_thread():
                 for block in _blocks(grid):
                     total.add((0, block.number), function(block))

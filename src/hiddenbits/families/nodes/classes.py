@@ -33,7 +33,7 @@ from hiddenbits.families.nodes.columns import levels
 from hiddenbits.families.nodes.model import Nodes
 from hiddenbits.families.nodes.params import NodeCounts, NodeParams, Scores
 from hiddenbits.families.nodes.posterior import footprint
-from hiddenbits.maths.numerics import LARGEST_LOGIT, class_shares, share_or, shares_at, sigmoid
+from hiddenbits.maths.numerics import LARGEST_LOGIT, TINY, class_shares, share_or, shares_at, sigmoid
 from hiddenbits.model_api import AsOnSubsample, Declared, Footprint, Key, Passes
 
 
@@ -97,10 +97,10 @@ class Classes(AsOnSubsample, Nodes[NodeParams], Declared[NodeParams]):
 
     def update(self, params: NodeParams, stats: NodeCounts) -> NodeParams:
         """M-step: pi = share of the rows, theta = (ones + s m) / (cells + s)."""
-        s, m, weight = self.prior_strength, params.prior_mean, float(stats.weight)
-        pi = class_shares(stats.classes, weight)
-        theta = share_or(stats.ones + s * m[:, None], stats.cells(params.layout) + s, m[:, None], weight)
-        return params.at(pi, theta)
+        s, m, weight = self.prior_strength, params.prior_mean[:, None], float(stats.weight)
+        ones, cells = stats.ones + s * m, stats.cells(params.layout) + s
+        theta = np.divide(ones, cells, out=ones) if s > TINY * weight else share_or(ones, cells, m, weight)
+        return params.at(class_shares(stats.classes, weight), theta)
 
     def to_vector(self, params: NodeParams) -> Floats:
         """Return ln(pi_k / pi_1), and logit(theta) or ln p: coordinates without borders, for extrapolation."""

@@ -40,6 +40,8 @@ class Scores:
         The score of a row of zeros: the column sums of c, and ln pi.
     log_prior : ndarray of shape (1, K)
         ln pi.
+    may_vanish : bool
+        Whether exponentials of scores may vanish (`scores_may_vanish`).
     log_off : ndarray of shape (d, K) or None
         c: what an observed cell adds, ln(1 - theta), and 0 for a level. None: of all columns -ln(1 + exp a), which is
         made where it is needed.
@@ -48,17 +50,23 @@ class Scores:
     of_one: Floats
     of_zeros: Floats
     log_prior: Floats
-    log_off: Floats | None = None
+    may_vanish: bool
+    log_off: Floats | None
+
+    @classmethod
+    def of(
+        cls, of_one: Floats, totals: Floats, log_prior: Floats, log_off: Floats | None = None, never_vanish: int = 0
+    ) -> Scores:
+        """Return scores from a, the column sums of c, ln pi, and c; of so many columns they are known not to vanish."""
+        log_prior = log_prior[None, :]
+        of_zeros = totals + log_prior
+        may_vanish = len(of_one) > never_vanish and scores_may_vanish(of_one, of_zeros[0])
+        return cls(of_one, of_zeros, log_prior, may_vanish, log_off)
 
     @cached_property
     def of_observed(self) -> Floats:
         """c, needed only where cells are missing."""
         return np.negative(softplus_and_sigmoid(self.of_one)[0]) if self.log_off is None else self.log_off
-
-    @cached_property
-    def may_vanish(self) -> bool:
-        """Whether exponentials of scores may vanish (`scores_may_vanish`)."""
-        return len(self.of_one) > NEVER_VANISH and scores_may_vanish(self.of_one, self.of_zeros[0])
 
 
 class AtNodes(Protocol):
@@ -129,8 +137,7 @@ class NodeParams(Params):
         if not self.layout.all_binary:
             log_off[self.layout.is_level] = 0.0
         logits -= log_off
-        log_prior = np.log(self.weights)[None, :]
-        return Scores(logits, column_sums(log_off) + log_prior, log_prior, log_off)
+        return Scores.of(logits, column_sums(log_off), np.log(self.weights), log_off, NEVER_VANISH)
 
     def flaw(self) -> str | None:
         """Return what makes these arrays invalid, or None."""

@@ -217,9 +217,8 @@ class NoisyOrParams(Params):
     @cached_property
     def scores(self) -> Scores:
         """The scores of the states: ln g + u of a one and -u of an observed cell, for g = 1 - e^-u; and ln P(s)."""
-        log_off, log_prior = np.ascontiguousarray(-self.inputs[0].T), self.log_priors[0][None, :]
-        of_one = np.log(self.probabilities) - log_off
-        return Scores(of_one, log_off.sum(axis=0)[None, :] + log_prior, log_prior, log_off)
+        log_off = np.ascontiguousarray(-self.inputs[0].T)
+        return Scores.of(np.log(self.probabilities) - log_off, log_off.sum(axis=0), self.log_priors[0], log_off)
 
 
 def log_prior(params: NoisyOrParams, alpha: float, beta: float, centre: float) -> float:

@@ -84,11 +84,10 @@ class TopographicParams(Params):
     @cached_property
     def scores(self) -> Scores:
         """The scores of the points: eta, and the column sums of -ln(1 + exp eta), some columns at a time."""
-        eta, log_prior = self.activations, np.log(self.weights)[None, :]
-        of_zeros = np.zeros_like(log_prior)
+        eta, totals = self.activations, np.zeros((1, len(self.points)))
         for first in range(0, len(eta), COLUMNS):
-            of_zeros -= softplus_and_sigmoid(eta[first : first + COLUMNS])[0].sum(axis=0)
-        return Scores(eta, of_zeros + log_prior, log_prior)
+            totals -= softplus_and_sigmoid(eta[first : first + COLUMNS])[0].sum(axis=0)
+        return Scores.of(eta, totals, np.log(self.weights))
 
     def with_joint(self, joint: Floats) -> Self:
         """Return the same map with other W and b."""
