@@ -46,7 +46,7 @@ from hiddenbits.families.logistic_pca.params import (
     params_mismatch,
     stats_flaw,
 )
-from hiddenbits.families.logistic_pca.refined_rows import ROW_STEPS, refined_rows
+from hiddenbits.families.logistic_pca.refined_rows import FIRST_STEPS, settled_rows
 from hiddenbits.families.logistic_pca.rows import LogisticRows
 from hiddenbits.families.logistic_pca.start import expected_statistics, start_logistic
 from hiddenbits.maths.missing_cells import Blanks
@@ -238,8 +238,8 @@ class Logistic(AsOnSubsample, LogisticRows):
             linear = self.linear(shared, some)
             if refined:
                 blanks, cold = Blanks.of(some.observed), self.cold(shared, some)
-                posterior = inner_steps(shared.V4, linear, blanks, cold, self.cold_steps)[0]
-                rows = refined_rows(params, linear, some, blanks, posterior, ROW_STEPS)
+                posterior = inner_steps(shared.V4, linear, blanks, cold, min(self.cold_steps, FIRST_STEPS))[0]
+                rows = settled_rows(params, linear, some, blanks, posterior)
                 posterior, bound = rows.posterior, rows.bound
             else:
                 posterior, bound = self._patient_steps(shared, linear, some)

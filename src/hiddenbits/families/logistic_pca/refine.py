@@ -25,7 +25,7 @@ from hiddenbits.engine.state import PLAIN_PASSES_FROM_FIT, Position
 from hiddenbits.families.logistic_pca.cell_kernels import inner_steps
 from hiddenbits.families.logistic_pca.model import Logistic, Shared
 from hiddenbits.families.logistic_pca.params import LogisticParams, LogisticStats
-from hiddenbits.families.logistic_pca.refined_rows import ROW_STEPS, RefinedRows, refined_rows
+from hiddenbits.families.logistic_pca.refined_rows import FIRST_STEPS, ROW_STEPS, RefinedRows, refined_rows
 from hiddenbits.families.logistic_pca.start import expected_statistics
 from hiddenbits.maths.missing_cells import Blanks
 from hiddenbits.maths.packed_symmetric import Posterior, times, unpack
@@ -33,7 +33,6 @@ from hiddenbits.maths.ridge import effective_ridge
 from hiddenbits.model_api import Key, Stage
 
 ROUGH = 10.0  # the variational stage stops at 10 times the tolerance: the refinement changes the parameters by more
-FIRST_STEPS = 4  # variational steps of a row without a posterior, before its own step
 LONGEST_STEP = 5.0  # a column's Newton step is cut to this
 BACK = 0.25  # of the way, where the objective fell
 

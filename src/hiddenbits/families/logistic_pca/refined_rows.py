@@ -20,6 +20,8 @@ from hiddenbits.maths.packed_symmetric import Posterior, identity, invert, pack_
 
 ROUNDING = 1e-13  # a fall of this share is rounding: steps must not hang on it, or equal tables would fit differently
 ROW_LENGTHS = (1.0, 0.5, 0.25, 0.0625)  # of a row's step, tried in turn
+FIRST_STEPS = 4  # variational steps of a row without a posterior, before its own steps
+STILL, MOST_STEPS = 1e-4, 12  # a row whose mean moves by less has settled: a next step would be a tenth of that
 ROW_STEPS = 8  # for a posterior that begins at that of the variational bound
 
 
@@ -47,18 +49,17 @@ class RefinedRows:
         bound = row_dot(linear, posterior.extended()) - log_cosh.sum(axis=1) - posterior.divergence(log_det_precision)
         return bound, sigma, slope
 
-    def step(self, x: Any) -> None:
-        """Improve every row, by the longest of four lengths at which its F does not fall; else it stays."""
-        W = self.params.loadings
-        target = identity(self.q) + self.slope @ self.packed
-        gradient = np.asarray(x @ W) - self.sigma @ W - self.posterior.mean
-        left = np.arange(len(gradient))
+    def step(self, x: Any, some: Any = slice(None)) -> None:
+        """Improve some rows, by the longest of four lengths at which their F does not fall; else they stay."""
+        W, left = self.params.loadings, np.arange(len(self.linear))[some]
+        target = identity(self.q) + self.slope[some] @ self.packed
+        gradient = np.asarray(x[some] @ W) - self.sigma[some] @ W - self.posterior.mean[some]
         for length in ROW_LENGTHS:
-            everything = len(left) == len(gradient)
+            everything = len(left) == len(self.linear)
             rows: Any = slice(None) if everything else left
-            precision = (1.0 - length) * self.precision[rows] + length * target[rows]
+            precision = (1.0 - length) * self.precision[rows] + length * target
             covariance, log_det = invert(precision, self.q)
-            tried = Posterior(self.posterior.mean[rows] + length * times(covariance, gradient[rows]), covariance)
+            tried = Posterior(self.posterior.mean[rows] + length * times(covariance, gradient), covariance)
             blanks = self.blanks if everything else Blanks.of(self.block.observed.take(left))
             bound, sigma, slope = self._evaluate(tried, log_det, self.linear[rows], blanks)
             good = bound >= self.bound[rows] - ROUNDING * np.abs(self.bound[rows])
@@ -71,7 +72,7 @@ class RefinedRows:
             self.posterior.mean[kept], self.posterior.covariance[kept] = tried.mean[good], covariance[good]
             self.precision[kept], self.bound[kept] = precision[good], bound[good]
             self.sigma[kept], self.slope[kept] = sigma[good], slope[good]
-            left = left[~good]
+            left, target, gradient = left[~good], target[~good], gradient[~good]
             if len(left) == 0:
                 return
 
@@ -84,4 +85,18 @@ def refined_rows(
     x, _ = block.operands()
     for _ in range(n_steps):
         rows.step(x)
+    return rows
+
+
+def settled_rows(params: LogisticParams, linear: Floats, block: Block, blanks: Blanks, start: Posterior) -> RefinedRows:
+    """Return the rows when their means have come to rest, each after as many steps as it needs."""
+    rows = RefinedRows(params, linear, block, blanks, start)
+    x, _ = block.operands()
+    moving: Any = slice(None)
+    for _ in range(MOST_STEPS):
+        before = rows.posterior.mean
+        rows.step(x, moving)
+        moving = np.flatnonzero(np.abs(rows.posterior.mean - before).max(axis=1) > STILL)
+        if not len(moving):
+            break
     return rows
