@@ -30,7 +30,7 @@ _HOMES = {
     "SmallWeightsWarning": "hiddenbits.families._base.inputs",
     "Table": "hiddenbits.data",
     "TableError": "hiddenbits.data",
-    "Summary": "hiddenbits.families._base.showing",
+    "Summary": "hiddenbits.shown",
     "StoreError": "hiddenbits.store",
     "ColumnsCodedWarning": "hiddenbits.data.columns.message",
     "ColumnsError": "hiddenbits.data.columns.message",
@@ -112,7 +112,6 @@ if TYPE_CHECKING:
     from hiddenbits.evaluate.copies import CopiedRowsWarning as CopiedRowsWarning
     from hiddenbits.families._base.inputs import SmallWeightsWarning as SmallWeightsWarning
     from hiddenbits.families._base.persistence import load as load
-    from hiddenbits.families._base.showing import Summary as Summary
     from hiddenbits.families.binary_sparse_coding.estimator import Annealing as Annealing
     from hiddenbits.families.binary_sparse_coding.estimator import BinarySparseCoding as BinarySparseCoding
     from hiddenbits.families.clipped_pca.estimator import ClippedPCA as ClippedPCA
@@ -136,6 +135,7 @@ if TYPE_CHECKING:
     from hiddenbits.families.tree_mixture.estimator import TreeMixture as TreeMixture
     from hiddenbits.maths.rotation import RotatedLoadings as RotatedLoadings
     from hiddenbits.reporting import report as report
+    from hiddenbits.shown import Summary as Summary
     from hiddenbits.store import StoreError as StoreError
 
 

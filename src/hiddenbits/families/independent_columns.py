@@ -11,9 +11,9 @@ from hiddenbits.array_types import Floats, Randomness
 from hiddenbits.families._base.columns import column_sizes, level_names, table_by_column
 from hiddenbits.families._base.estimator import BitsEstimator
 from hiddenbits.families._base.parameters import COLUMN_TYPES, COMMON, ColumnTypes
-from hiddenbits.families._base.showing import SummaryTable
 from hiddenbits.families.nodes.classes import Classes
 from hiddenbits.families.nodes.params import NodeCounts, NodeParams
+from hiddenbits.shown import SummaryTable
 
 
 class IndependentColumns(BitsEstimator[NodeParams, NodeCounts]):

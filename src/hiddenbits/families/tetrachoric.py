@@ -16,10 +16,11 @@ from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data import Table, TableError, open_table
 from hiddenbits.data.coding.coded_columns import FRAMES
 from hiddenbits.engine import current, no_cell_recorded, one_blas_thread
-from hiddenbits.families._base.showing import Summary, SummaryTable, spectrum_table
+from hiddenbits.families._base.showing import spectrum_table
 from hiddenbits.maths import nearest_correlation
 from hiddenbits.maths.pair_counts import PairCounts, block_rows, count_pairs, refuse_width
 from hiddenbits.maths.tetrachoric import Degenerate, PairFit, fit_pairs, independence, interval
+from hiddenbits.shown import Summary, SummaryTable
 
 HIGHAM_TOL, HIGHAM_ITERATIONS = 1e-7, 1000
 

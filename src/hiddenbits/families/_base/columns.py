@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.families._base.protocol import Estimator
-from hiddenbits.families._base.showing import SummaryTable
+from hiddenbits.shown import SummaryTable
 
 
 def column_sizes(estimator: Estimator) -> tuple[int, ...] | None:

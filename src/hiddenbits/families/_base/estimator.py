@@ -50,7 +50,6 @@ from hiddenbits.families._base.inputs import as_table, rows_of, seed_of, total_w
 from hiddenbits.families._base.outputs import drawn_values, in_own_values, like
 from hiddenbits.families._base.parameters import ColumnTypes, HiddenParts
 from hiddenbits.families._base.record import fit_record
-from hiddenbits.families._base.showing import Summary, SummaryTable, story_html
 from hiddenbits.families._base.sizes import (
     few_distinct_rows,
     few_enough,
@@ -61,6 +60,7 @@ from hiddenbits.families._base.story import LIKELIHOOD, maximum_likelihood, not_
 from hiddenbits.maths.free_parameters import FreeParameters
 from hiddenbits.maths.numerics import bic
 from hiddenbits.model_api import BeginsOnFew, P, Planned, RowModel, S
+from hiddenbits.shown import Summary, SummaryTable, story_html
 from hiddenbits.store.validation import require
 
 LOG = logging.getLogger(__name__)

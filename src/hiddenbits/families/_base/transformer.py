@@ -18,8 +18,8 @@ from hiddenbits.data.layout import Layout
 from hiddenbits.engine import one_blas_thread
 from hiddenbits.families._base.columns import column_sizes, table_by_column
 from hiddenbits.families._base.estimator import BitsEstimator
-from hiddenbits.families._base.showing import SummaryTable
 from hiddenbits.model_api import CodeModel, P, S
+from hiddenbits.shown import SummaryTable
 
 
 class CodingEstimator(TransformerMixin, BitsEstimator[P, S]):  # type: ignore[misc]

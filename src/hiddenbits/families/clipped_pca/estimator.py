@@ -16,11 +16,12 @@ from hiddenbits.engine import one_blas_thread
 from hiddenbits.families._base.inputs import as_table
 from hiddenbits.families._base.maps import MapEstimator
 from hiddenbits.families._base.parameters import COMMON, DRAWS, HiddenParts
-from hiddenbits.families._base.showing import SummaryTable, spectrum_table
+from hiddenbits.families._base.showing import spectrum_table
 from hiddenbits.families.clipped_pca.model import Clipped, ClippedRaw
 from hiddenbits.families.clipped_pca.params import ClippedParams, ClippedStats
 from hiddenbits.maths.pair_counts import block_rows, refuse_width
 from hiddenbits.model_api import RowModel
+from hiddenbits.shown import SummaryTable
 
 
 class ClippedPCA(MapEstimator[ClippedParams, ClippedStats]):

@@ -20,7 +20,7 @@ from hiddenbits.families._base.columns import column_names, table_by_column
 from hiddenbits.families._base.inputs import seed_of, shuffled
 from hiddenbits.families._base.outputs import drawn_values
 from hiddenbits.families._base.parameters import COMMON, N_INIT, HiddenParts
-from hiddenbits.families._base.showing import SummaryTable, strongest_each_way
+from hiddenbits.families._base.showing import strongest_each_way
 from hiddenbits.families._base.sizes import rows_to_begin_on
 from hiddenbits.families._base.story import LIKELIHOOD
 from hiddenbits.families._base.transformer import CausesEstimator
@@ -39,6 +39,7 @@ from hiddenbits.families.combination_machine.paper import epochs
 from hiddenbits.families.combination_machine.params import CombinationParams, CombinationStats
 from hiddenbits.maths.annealed_importance import Partition
 from hiddenbits.model_api import RowModel
+from hiddenbits.shown import SummaryTable
 
 
 class CombinationMachine(CausesEstimator[CombinationParams, CombinationStats]):

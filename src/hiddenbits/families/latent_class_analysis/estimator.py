@@ -21,13 +21,13 @@ from hiddenbits.families._base.columns import column_sizes, level_names
 from hiddenbits.families._base.inputs import as_table
 from hiddenbits.families._base.parameters import COLUMN_TYPES, COMMON, N_INIT, ColumnTypes, HiddenParts
 from hiddenbits.families._base.record import fit_record
-from hiddenbits.families._base.showing import SummaryTable
 from hiddenbits.families._base.transformer import ClassesEstimator
 from hiddenbits.families.nodes.classes import Classes
 from hiddenbits.families.nodes.columns.levels import from_logs
 from hiddenbits.families.nodes.params import NodeCounts, NodeParams
 from hiddenbits.maths.free_parameters import FreeParameters, Quantity
 from hiddenbits.maths.numerics import LARGEST_LOGIT, shares_at, sigmoid
+from hiddenbits.shown import SummaryTable
 
 TINY = 200_000  # arithmetic of a pass up to which further starts cost next to nothing: a few columns, many maxima
 AGREE = 0.01, 10.0  # nats of the table, and steps of `tol`: restarts as close as that have found the same maximum

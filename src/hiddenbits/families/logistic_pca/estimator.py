@@ -15,7 +15,6 @@ from hiddenbits.data import Table
 from hiddenbits.families._base.columns import table_by_column
 from hiddenbits.families._base.maps import MapEstimator
 from hiddenbits.families._base.parameters import COMMON, DRAWS, MOST_NODES, HiddenParts
-from hiddenbits.families._base.showing import SummaryTable
 from hiddenbits.families._base.story import LIKELIHOOD
 from hiddenbits.families.logistic_pca.by_ones.verbs import (
     CELLS,
@@ -30,6 +29,7 @@ from hiddenbits.families.logistic_pca.model import ROW_CELLS, Logistic
 from hiddenbits.families.logistic_pca.params import canonical
 from hiddenbits.families.logistic_pca.refine import RefinedLogistic
 from hiddenbits.model_api import RowModel
+from hiddenbits.shown import SummaryTable
 from hiddenbits.store.validation import require
 
 # The methods of logistic PCA with their options: `Variational` and `Quadrature`.

@@ -18,7 +18,6 @@ from hiddenbits.engine import Outcome, Settings, fit_em, fit_persistent, fit_pla
 from hiddenbits.families._base.columns import column_names, table_by_column
 from hiddenbits.families._base.inputs import as_table
 from hiddenbits.families._base.parameters import COMMON, HiddenParts
-from hiddenbits.families._base.showing import SummaryTable
 from hiddenbits.families._base.showing import strongest as listed
 from hiddenbits.families._base.story import LIKELIHOOD
 from hiddenbits.families._base.transformer import CausesEstimator
@@ -29,6 +28,7 @@ from hiddenbits.families.noisy_or.rows import MOST_EXACT, Marginals
 from hiddenbits.families.noisy_or.verbs import VERB_ROWS, Reasons, Scores, all_reasons, described, reach, sentences
 from hiddenbits.model_api import RowModel
 from hiddenbits.quoting import name_of
+from hiddenbits.shown import SummaryTable
 
 # `GibbsChains`: how a noisy-OR network learns by Gibbs sampling.
 

@@ -18,13 +18,13 @@ from hiddenbits.engine import Outcome, Settings, fit_em, fit_persistent
 from hiddenbits.families._base.columns import table_by_column
 from hiddenbits.families._base.inputs import seed_of, shuffled
 from hiddenbits.families._base.parameters import COMMON, MOST_NODES, HiddenParts
-from hiddenbits.families._base.showing import SummaryTable
 from hiddenbits.families._base.transformer import CodingEstimator
 from hiddenbits.families.nodes.params import NodeCounts
 from hiddenbits.families.topographic_map.model import GRID_DIMENSIONS, Topographic
 from hiddenbits.families.topographic_map.model_steps import TopographicSteps
 from hiddenbits.families.topographic_map.params import TopographicParams
 from hiddenbits.model_api import RowModel
+from hiddenbits.shown import SummaryTable
 
 SIZES = {1: (128, 64), 2: (1024, 256)}  # points and features, by dimensions
 MORE = (8192, 1024)  # and of more dimensions
