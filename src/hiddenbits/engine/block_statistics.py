@@ -14,7 +14,9 @@ def block_statistics(
 ) -> S:
     """Return the statistics of a block; what its rows remember is taken from the row memory and put back there."""
     before = None if row_memory is None else row_memory.get(block.number)
-    stats, after = model.expect(params, shared, block, before, key.at(block=block.number))
+    stats, after = model.expect(
+        params, shared, block, before, Key(key.seed, key.restart, key.pass_number, block.number)
+    )
     if row_memory is not None:
         row_memory.put(block.number, after)
     return stats

@@ -22,7 +22,7 @@ from hiddenbits.engine.loops.restarts import all_restarts
 from hiddenbits.engine.loops.squarem import adjusted, next_point
 from hiddenbits.engine.outcome import Outcome, StopReason
 from hiddenbits.engine.row_memory import RowMemory
-from hiddenbits.engine.state import CheckpointStore, Position, Settings, Watch
+from hiddenbits.engine.state import CheckpointStore, Extrapolation, Position, Settings, Watch
 from hiddenbits.model_api import Extrapolates, Key, Model, P, S
 
 
@@ -109,40 +109,45 @@ def advance(
     elif verdict is Verdict.DIVERGED:
         then = replace(now, trace=(*now.trace, now.objective))
     else:
-        then = _updated(now, seen)
-        if verdict is Verdict.ACCEPTED:
-            then = replace(then, extrapolation=adjusted(now.extrapolation, good=True))
-        elif verdict is Verdict.RECOVERING:  # the points before and after do not belong to one course
-            then = replace(then, extrapolation=replace(now.extrapolation, theta0=None))
-        elif verdict is Verdict.CONTINUE and settings.accelerate:
-            then = _extrapolated(model, now, then)
+        params, extrapolation = _next_params(model, settings, now, seen, verdict)
+        then = replace(
+            now,
+            params=params,
+            safe=seen.updated,
+            refused=False,
+            objective=seen.objective,
+            trace=(*now.trace, seen.objective),
+            extrapolation=extrapolation,
+            row_memory=seen.row_memory and seen.row_memory.settled(),
+        )
     out_of_passes = StopReason.MAX_ITER if then.n_passes >= settings.max_iter else None
     return then, ENDS.get(verdict) or out_of_passes
 
 
-def _updated(now: Position, seen: Evaluation[P, S]) -> Position:
-    """Return the position at the update."""
-    return replace(
-        now,
-        params=seen.updated,
-        safe=seen.updated,
-        refused=False,
-        objective=seen.objective,
-        trace=(*now.trace, seen.objective),
-        row_memory=seen.row_memory and seen.row_memory.settled(),
-    )
+def _next_params(
+    model: Model[P, S], settings: Settings, now: Position, seen: Evaluation[P, S], verdict: Verdict
+) -> tuple[P, Extrapolation]:
+    """Return what the next pass looks at, the update or an extrapolation, and where that leaves the extrapolation.
 
-
-def _extrapolated(model: Model[P, S], now: Position, then: Position) -> Position:
-    """Where it is time for extrapolation: remember the first of three points, or extrapolate from the third."""
-    if not model.promises.accelerates or then.n_passes < then.extrapolation.begins_after:
-        return then
+    Where it is time for it, a pass keeps the first of three points, and the next one extrapolates from the third.
+    """
+    new, extrapolation = seen.updated, now.extrapolation
+    if verdict is Verdict.ACCEPTED:
+        return new, adjusted(extrapolation, good=True)
+    if verdict is Verdict.RECOVERING:  # the points before and after do not belong to one course
+        return new, replace(extrapolation, theta0=None)
+    wanted = verdict is Verdict.CONTINUE and settings.accelerate and model.promises.accelerates
+    if not wanted or now.n_passes + 1 < extrapolation.begins_after:
+        return new, extrapolation
     moves = cast("Extrapolates[P]", model)  # as it promises; isinstance of a protocol takes a tenth of a short pass
-    here, there, first = moves.to_vector(now.params), moves.to_vector(then.safe), now.extrapolation.theta0
-    if first is None or not len(first) == len(here) == len(there):  # coordinates may change with a model's structure
-        return replace(then, extrapolation=replace(now.extrapolation, theta0=here))
-    extrapolation, vector = next_point(now.extrapolation, here, there)
-    return replace(then, extrapolation=extrapolation, params=moves.from_vector(vector, then.safe))
+    here, first = moves.to_vector(now.params), extrapolation.theta0
+    if first is None:
+        return new, replace(extrapolation, theta0=here)
+    there = moves.to_vector(new)
+    if not len(first) == len(here) == len(there):  # coordinates may change with a model's structure
+        return new, replace(extrapolation, theta0=here)
+    extrapolation, vector = next_point(extrapolation, here, there)
+    return moves.from_vector(vector, new), extrapolation
 
 
 # What a pass of EM means for the fit: one pure function, and the verdicts that it can return.
