@@ -71,7 +71,7 @@ class CombinationMachine(CausesEstimator[CombinationParams, CombinationStats]):
     chains : Chains, optional
         With chains: their number and temperatures, and the steps that the machine takes.
     online_passes : int, default=0
-        Passes of online EM before the full passes, for tables with very many rows.
+        Passes of online EM before the full passes, for tables with very many rows; all units then begin at once.
     start_rows : int, "auto" or None, default="auto"
         Fit about so many rows first, drawn at random (at least 32), and begin with what they gave: on large tables most
         of the way is gone on few rows. Where units are added one by one, a start from noise is tried there too. "auto"
