@@ -39,10 +39,10 @@ def measured(n: int, d: int, *, missing: bool) -> str:
     X = Logistic(2).draw(some_map(d, 2, rng), n, rng)[0].astype(float)
     if missing:
         X[rng.random(X.shape) < 0.1] = np.nan
-    model = LogisticPCA(2, random_state=SEED)
-    fit = seconds(lambda: model.fit(X))
-    bare = seconds(cells_of_refine(open_table(X).grid(2048), 2))
-    score, transform = (seconds(lambda verb=verb: verb(X)) for verb in (model.score, model.transform))
+    model, table = LogisticPCA(2, random_state=SEED), open_table(X)
+    fit = seconds(lambda: model.fit(table))
+    bare = seconds(cells_of_refine(table.grid(2048), 2))
+    score, transform = (seconds(lambda verb=verb: verb(table)) for verb in (model.score, model.transform))
     what = f"{n:,} x {d}" + (", missing cells" if missing else "")
     return f"{what:28s} score / fit {score / fit:5.2f}    transform / bare {transform / bare:5.1f}    passes {model.n_iter_}"
 

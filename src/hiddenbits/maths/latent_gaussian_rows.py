@@ -19,7 +19,7 @@ from scipy.special import logsumexp
 
 from hiddenbits.array_types import Bytes, Floats, Rows
 from hiddenbits.data import Block
-from hiddenbits.data.bits import Bits
+from hiddenbits.data.bits import AllOnes, Bits
 from hiddenbits.data.operands import OnesOperand, product_with_totals, scratch
 from hiddenbits.maths.gauss_hermite import FAR, Rule, neighbours, row_draws
 from hiddenbits.maths.numerics import softmax_rows
@@ -27,6 +27,7 @@ from hiddenbits.maths.packed_symmetric import Posterior, pack_outer, packed_size
 
 Functions = Callable[[Floats], tuple[Floats, ...]]
 
+MOST_KEPT = 1 << 22  # numbers of a table of nodes and columns that is kept from block to block
 STEP_NUMBERS = 1 << 15  # scores that are worked on together, in a core's cache
 FARTHER = (
     16.0  # nats that a bit may take from where a row would be without it: beyond them it is left out with an error
@@ -111,17 +112,22 @@ class LatentRows(ABC, Generic[P]):
         key: Any = params  # by identity
         return _node_table(self, key, rule)
 
-    def node_scores(self, params: P, table: Floats, pull: Floats, observed: Bits) -> Floats:
-        """Return ln P(t | node) + ln weight for every row and column of the table, in this thread's buffer."""
+    def node_scores(
+        self, params: P, table: Floats, pull: Floats, observed: Bits, zeros: Floats | None = None
+    ) -> Floats:
+        """Return ln P(t | node) + ln weight for every row and column of the table, in this thread's buffer.
+
+        `zeros` has ln P(0) at these nodes, (L, d), where that has been kept.
+        """
         out = scratch("node scores", (len(pull), table.shape[1]))
         step = max(1, NODE_NUMBERS // max(params.n_columns, 1))
         o = observed.operand(slot="observed")
         for some in (slice(start, start + step) for start in range(0, table.shape[1], step)):
             np.matmul(pull, self.lift(params, table[:, some]), out=out[:, some])
             if not isinstance(o, OnesOperand):
-                off = np.ascontiguousarray(self.log_zero(self.activations(params, table[:-2, some].T)).T)
-                totals = off.sum(axis=0, keepdims=True)
-                out[:, some] += product_with_totals(o, off, totals) - totals
+                off = self.log_zero(self.activations(params, table[:-2, some].T)) if zeros is None else zeros[some]
+                totals = off.sum(axis=1)[None]
+                out[:, some] += product_with_totals(o, off.T, totals) - totals
         return out
 
     def odds(self, A: Floats) -> tuple[Floats, Floats, Floats]:
@@ -142,15 +148,23 @@ class LatentRows(ABC, Generic[P]):
     ) -> Iterator[tuple[Rows, Floats, Floats, Floats, Floats]]:
         """Yield as `on_grid` does, but weights that are yet to be divided by their sums, and these."""
         table, pull, base = self.node_table(params, rule), self.pull(params, block), np.zeros(block.n_rows)
+        zeros = self._kept_zeros(params, rule, block.observed)
         for rows, some in self._parts(params, rule, pull, base, block.observed, far):
             part = table if some is None else np.take(table, some, axis=1)
-            weights = self.node_scores(params, part, pull[rows], block.observed.take(rows))
+            off = zeros if zeros is None or some is None else zeros[some]
+            weights = self.node_scores(params, part, pull[rows], block.observed.take(rows), off)
             if rule.coarse is None:
                 base[rows] = weights.max(axis=1)
                 weights -= base[rows, None]
             np.exp(weights, out=weights)
             total = weights @ np.ones(part.shape[1])
             yield rows, part[:-2].T, weights, total, base[rows] + np.log(total)
+
+    def _kept_zeros(self, params: P, rule: Rule, observed: Bits) -> Floats | None:
+        """Return ln P(0) at all nodes, for rows with missing cells, where there is room for it."""
+        key: Any = params  # by identity
+        small = len(rule.nodes) * params.n_columns <= MOST_KEPT
+        return _zeros(self, key, rule) if small and not isinstance(observed, AllOnes) else None
 
     def _parts(
         self, params: P, rule: Rule, pull: Floats, base: Floats, observed: Bits, far: float
@@ -168,10 +182,11 @@ class LatentRows(ABC, Generic[P]):
             return
         table, top = self.node_table(params, coarse.rule), np.empty(n, np.int64)
         near = np.empty((n, -(-len(coarse.rule.nodes) // 8)), np.uint8)
+        zeros = self._kept_zeros(params, coarse.rule, observed)
         step = max(1, STEP_NUMBERS // len(coarse.rule.nodes))
         for start in range(0, n, step):
             stop = min(start + step, n)
-            scores = self.node_scores(params, table, pull[start:stop], observed.rows(start, stop))
+            scores = self.node_scores(params, table, pull[start:stop], observed.rows(start, stop), zeros)
             top[start:stop] = scores.argmax(axis=1)
             base[start:stop] = scores.max(axis=1)
             near[start:stop] = np.packbits(scores >= base[start:stop, None] - far, axis=1)
@@ -267,3 +282,8 @@ def _node_table(model: LatentRows[Any], params: Any, rule: Rule) -> Floats:
     parts = (rule.nodes[start : start + step] for start in range(0, len(rule.nodes), step))
     zeros = np.concatenate([model.log_zero(model.activations(params, nodes)).sum(axis=1) for nodes in parts])
     return np.vstack([rule.nodes.T, np.ones(len(zeros)), rule.log_weights + zeros])
+
+
+@lru_cache(maxsize=4)
+def _zeros(model: LatentRows[Any], params: Any, rule: Rule) -> Floats:
+    return np.asarray(model.log_zero(model.activations(params, rule.nodes)))
