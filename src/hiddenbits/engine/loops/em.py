@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from functools import cached_property, partial
-from typing import Generic, Protocol, cast
+from typing import Generic, cast
 
 import numpy as np
 
@@ -24,6 +24,29 @@ from hiddenbits.engine.outcome import Outcome, StopReason
 from hiddenbits.engine.row_memory import RowMemory
 from hiddenbits.engine.state import CheckpointStore, Extrapolation, Position, Settings, Watch
 from hiddenbits.model_api import Extrapolates, Key, Model, P, S
+
+# Falls up to this share of max(|objective|, weight of the rows) are rounding; the weight, because the objective can be
+# near 0 although the terms that were added are not. COARSE is for models that do not promise monotonicity: float32.
+ROUNDING, COARSE = 1e-10, 1e-5
+
+
+class Verdict(Enum):
+    """What a pass means."""
+
+    REVERT = auto()  # an extrapolation lowered the objective: back to the last update
+    DIVERGED = auto()  # the objective is not a number
+    ACCEPTED = auto()  # an extrapolation did not lower the objective: a plain step follows
+    FELL = auto()  # the objective fell by more than rounding
+    RECOVERING = auto()  # it fell, but rows may have lost their memory with a worker: it comes back
+    CONVERGED = auto()  # the gain is within the tolerance
+    CONTINUE = auto()
+
+
+ENDS = {
+    Verdict.DIVERGED: StopReason.NOT_FINITE,
+    Verdict.FELL: StopReason.FELL,
+    Verdict.CONVERGED: StopReason.CONVERGED,
+}
 
 
 def fit_em(
@@ -50,7 +73,17 @@ def iterate(model: Model[P, S], context: FitContext, position: Position) -> tupl
 def one_pass(model: Model[P, S], context: FitContext, position: Position) -> tuple[Position, StopReason | None]:
     """Walk the table; return the next position, and why to stop if it is time."""
     seen = evaluate(model, context, position)
-    return advance(model, context.settings, position, seen, _judged(model, context, position, seen))
+    verdict = judge(
+        seen.objective,
+        position.objective,
+        limit=context.settings.tol * context.weight,
+        weight=max(context.weight, 1.0),  # a prior counts in rows, whatever their weight
+        rounding=ROUNDING if model.promises.monotone else COARSE,
+        extrapolated=position.extrapolation.tried,
+        memory_may_be_missing=seen.memory_may_be_missing,
+        last_gain=position.last_gain,
+    )
+    return advance(model, context.settings, position, seen, verdict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,21 +114,6 @@ def evaluate(model: Model[P, S], context: FitContext, now: Position) -> Evaluati
     row_memory = context.executor.row_memory(now.row_memory) if model.promises.carry else None
     stats = context.passes(partial(block_statistics, model, params, model.prepare(params), key, row_memory))
     return Evaluation(model, params, stats, model.objective(params, stats), row_memory)
-
-
-def _judged(model: Model[P, S], context: FitContext, now: Position, seen: Evaluation[P, S]) -> Verdict:
-    """Return what a pass means for the fit at this position."""
-    promises, weight = model.promises, context.weight
-    # A prior counts in rows, whatever their weight: its rounding is that of a row or more.
-    rules = Rules(context.settings.tol * weight, max(weight, 1.0), promises.monotone)
-    extrapolated = now.extrapolation.tried
-    return judge(
-        seen,
-        rules,
-        before=now.objective,
-        extrapolated=extrapolated,
-        last_gain=now.last_gain,
-    )
 
 
 def advance(
@@ -150,82 +168,47 @@ def _next_params(
     return moves.from_vector(vector, new), extrapolation
 
 
-# What a pass of EM means for the fit: one pure function, and the verdicts that it can return.
-
-# Falls up to this share of max(|objective|, weight of the rows) are rounding; the weight, because the objective can be
-# near 0 although the terms that were added are not. COARSE is for models that do not promise monotonicity: float32.
-ROUNDING, COARSE = 1e-10, 1e-5
-
-
-class Verdict(Enum):
-    """What a pass means."""
-
-    REVERT = auto()  # an extrapolation lowered the objective: back to the last update
-    DIVERGED = auto()  # the objective is not a number
-    ACCEPTED = auto()  # an extrapolation did not lower the objective: a plain step follows
-    FELL = auto()  # the objective fell by more than rounding
-    RECOVERING = auto()  # it fell, but rows may have lost their memory with a worker: it comes back
-    CONVERGED = auto()  # the gain is within the tolerance
-    CONTINUE = auto()
-
-
-ENDS = {
-    Verdict.DIVERGED: StopReason.NOT_FINITE,
-    Verdict.FELL: StopReason.FELL,
-    Verdict.CONVERGED: StopReason.CONVERGED,
-}
-
-
-class Seen(Protocol):
-    """What `judge` asks of a pass."""
-
-    @property
-    def objective(self) -> float:
-        """The objective that the pass found."""
-
-    @property
-    def memory_may_be_missing(self) -> bool:
-        """Whether rows that should remember the pass before may not."""
-
-
-@dataclass(frozen=True)
-class Rules:
-    """What a fit is judged by."""
-
-    limit: float  # gain that counts as none, in nats over the table
-    weight: float  # of all rows, at least 1
-    monotone: bool  # the model promises that the objective never falls
-
-
-def judge(seen: Seen, rules: Rules, *, before: float, extrapolated: bool, last_gain: float | None) -> Verdict:
+def judge(
+    objective: float,
+    before: float,
+    *,
+    limit: float,
+    weight: float,
+    rounding: float = ROUNDING,
+    extrapolated: bool = False,
+    memory_may_be_missing: bool = False,
+    last_gain: float | None = None,
+) -> Verdict:
     """Return what a pass means; the first rule that applies decides.
 
     Parameters
     ----------
-    seen : Seen
-        What the pass found.
-    rules : Rules
-        What the fit is judged by.
-    before : float
-        The objective of the pass before; -inf in a first pass.
+    objective, before : float
+        What the pass found, and the pass before; -inf before a first pass.
+    limit : float
+        A gain that counts as none, in nats over the table.
+    weight : float
+        Of all rows, at least 1.
+    rounding : float
+        `ROUNDING`, or `COARSE` where the model does not promise that the objective never falls.
     extrapolated : bool
         The pass looked at an extrapolation, from which there is a way back.
+    memory_may_be_missing : bool
+        Rows that should remember the pass before may not.
     last_gain : float or None
         What the pass before gained: inf if it was refused, None before the second pass.
     """
-    if extrapolated and not seen.objective >= before:  # also where it is not a number
+    if extrapolated and not objective >= before:  # also where it is not a number
         return Verdict.REVERT
-    if not np.isfinite(seen.objective):
+    if not np.isfinite(objective):
         return Verdict.DIVERGED
     if extrapolated:
         return Verdict.ACCEPTED
-    gain = seen.objective - before
-    rounding = (ROUNDING if rules.monotone else COARSE) * max(abs(seen.objective), rules.weight)
-    if gain < -rounding:
-        return Verdict.RECOVERING if seen.memory_may_be_missing else Verdict.FELL
-    small = gain <= rules.limit
+    gain = objective - before
+    if gain < -rounding * max(abs(objective), weight):
+        return Verdict.RECOVERING if memory_may_be_missing else Verdict.FELL
     # Lost memory understates the gain: after a large one another pass decides.
-    quick_before = last_gain is not None and last_gain > rules.limit
-    if small and not (seen.memory_may_be_missing and quick_before):
+    quick_before = last_gain is not None and last_gain > limit
+    if gain <= limit and not (memory_may_be_missing and quick_before):
         return Verdict.CONVERGED
     return Verdict.CONTINUE
