@@ -25,6 +25,7 @@ from hiddenbits.shown import SummaryTable
 class CodingEstimator(TransformerMixin, BitsEstimator[P, S]):  # type: ignore[misc]
     """Base of the estimators whose rows have a hidden code."""
 
+    _code_axis: ClassVar[str] = "K"  # the letter of its width in the shapes of the parameters
     _code_word: ClassVar[str] = "dimension"  # what a number of a code belongs to
 
     @abstractmethod
@@ -101,8 +102,8 @@ class CodingEstimator(TransformerMixin, BitsEstimator[P, S]):  # type: ignore[mi
 
     @property
     def _n_features_out(self) -> int:
-        """Width of a code: the classes, where codes are classes."""
-        return self.params_.axis_sizes["K"]
+        """Width of a code."""
+        return self.params_.axis_sizes[self._code_axis]
 
 
 class ClassesEstimator(CodingEstimator[P, S]):

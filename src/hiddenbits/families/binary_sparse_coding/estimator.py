@@ -179,6 +179,7 @@ class BinarySparseCoding(CodingEstimator[CodingParams, Any]):
     _takes_reals = True  # numbers are taken as they are
     visible = "reals"  # what a `CombinationMachine` may be told, and `evaluate` asks
 
+    _code_axis = "H"
     _code_word = "cause"
     _score_is = None  # a free energy, at the temperature of its pass
     _hidden_parts: ClassVar[tuple[HiddenParts, ...]] = (HiddenParts("causes"),)
@@ -310,7 +311,3 @@ class BinarySparseCoding(CodingEstimator[CodingParams, Any]):
         """Number of free parameters: fields, the activity (one for all causes, or one each) and the noise."""
         n_activities = 1 if self.activity == "shared" else self.params_.n_components
         return int(self.params_.fields.size) + n_activities + 1
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.params_.n_components

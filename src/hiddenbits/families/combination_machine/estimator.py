@@ -132,6 +132,7 @@ class CombinationMachine(CausesEstimator[CombinationParams, CombinationStats]):
 
     partition_: Partition
 
+    _code_axis = "m"
     _prior_settings = ("ridge",)
     _hidden_parts: ClassVar[tuple[HiddenParts, ...]] = (HiddenParts("units"),)
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
@@ -438,10 +439,6 @@ class CombinationMachine(CausesEstimator[CombinationParams, CombinationStats]):
     def bias_(self) -> Floats:
         """Half the log-odds of each bit while no unit is active."""
         return self.params_.bias
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.params_.n_units
 
     @property
     def n_parameters_(self) -> int:

@@ -110,6 +110,7 @@ class TopographicMap(CodingEstimator[TopographicParams, NodeCounts]):
     (100, 1)
     """
 
+    _code_axis = "q"
     tol: Any  # None stands for a default
     _hidden_parts: ClassVar[tuple[HiddenParts, ...]] = (
         HiddenParts("dimensions", "columns"),
@@ -251,10 +252,6 @@ class TopographicMap(CodingEstimator[TopographicParams, NodeCounts]):
     def probabilities_(self) -> Floats:
         """P(bit = 1) at each point."""
         return self.params_.probabilities.T
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.params_.points.shape[1])
 
     @property
     def n_parameters_(self) -> int:
