@@ -33,7 +33,7 @@ from hiddenbits.families.nodes.columns import levels
 from hiddenbits.families.nodes.model import Nodes
 from hiddenbits.families.nodes.params import NodeCounts, NodeParams, Scores
 from hiddenbits.families.nodes.posterior import footprint
-from hiddenbits.maths.numerics import LARGEST_LOGIT, TINY, class_shares, share_or, shares_at, sigmoid
+from hiddenbits.maths.numerics import LARGEST_LOGIT, TINY, class_shares, share_or, sigmoid
 from hiddenbits.model_api import AsOnSubsample, Declared, Footprint, Key, Passes
 
 
@@ -113,7 +113,9 @@ class Classes(AsOnSubsample, Nodes[NodeParams], Declared[NodeParams]):
         theta = sigmoid(logits)
         if not layout.all_binary:
             theta = np.where(layout.is_level[:, None], levels.from_logs(logits, layout), theta)
-        return params.at(shares_at(np.concatenate([[0.0], vector[: K - 1]])), theta)
+        logs = np.concatenate([[0.0], vector[: K - 1]])
+        odds = np.exp(logs - logs.max())
+        return params.at(class_shares(odds, odds.sum()), theta)
 
     # Row functions beyond those of all nodes.
 
