@@ -32,7 +32,8 @@ from hiddenbits.families.noisy_or.start import (
     first_prior,
     first_strengths,
     least_missed,
-    sizes_left,
+    n_surveys,
+    to_go,
     with_layer,
     with_room_for_leak,
     with_spare,
@@ -55,15 +56,16 @@ class Phase:
         What the update changes.
     share : float
         How much of the way to the M-step it goes.
-    left : int or None
-        Nothing learns, but rows are asked what each cause of the top layer is worth to them; so many stay.
+    survey : bool
+        Where the top layer has spare causes nothing learns, but rows are asked what each of them is worth, and some of
+        those that are least missed go.
     opens : {"leak", "layer"} or None
         What the update ends with: room for the leak of the top layer, or a new layer.
     """
 
     learns: Learns = "strengths"
     share: float = 1.0
-    left: int | None = None
+    survey: bool = False
     opens: Literal["leak", "layer"] | None = None
 
 
@@ -142,6 +144,11 @@ class NoisyOrSampler(SampledRows):
         size = self.size_at_first(number)
         return with_layer(params, size, self.prior_of(number, size), self.leak, self.first_range, key.rng())
 
+    def surveys(self, params: NoisyOrParams) -> bool:
+        """Whether this pass is to find out which causes can go."""
+        spare = params.n_causes[-1] - self.n_components[len(params.n_causes) - 1]
+        return self.phase.survey and spare > 0
+
     def expect(
         self, params: NoisyOrParams, shared: Network, block: Block, carry: RowStates | None, key: Key
     ) -> tuple[NoisyOrStats, RowStates]:
@@ -156,7 +163,7 @@ class NoisyOrSampler(SampledRows):
             if not active.any():
                 break
         loss = np.zeros(len(params.priors))
-        if self.phase.left is not None:
+        if self.surveys(params):
             rows = np.arange(min(SURVEY_ROWS, int(np.ceil(block.n_rows * self.survey_share))))
             gains = survey(network, data.take(rows), [s[rows] for s in states], self.n_sweeps, rng)
             loss = block.weights[rows] @ gains
@@ -184,8 +191,8 @@ class NoisyOrGibbs(NoisyOrSampler):
         plan: list[Phase] = []
         for number, wanted in enumerate(self.n_components):
             plan += [Phase()] * self.n_passes
-            for left in sizes_left(self.size_at_first(number), wanted):
-                plan += [Phase(left=left), *[Phase()] * min(REFIT, self.n_passes)]
+            survey = [Phase(survey=True), *[Phase()] * min(REFIT, self.n_passes)]
+            plan += survey * n_surveys(self.size_at_first(number), wanted)
             plan[-1] = Phase(opens="leak")
             plan += [Phase("layer", share) for share in shares]
             plan[-1] = replace(plan[-1], opens="layer" if number + 1 < len(self.n_components) else None)
@@ -203,10 +210,8 @@ class NoisyOrGibbs(NoisyOrSampler):
     def update(self, params: NoisyOrParams, stats: NoisyOrStats) -> NoisyOrParams:
         """M-step for what learns now, or a smaller layer."""
         phase, number, size = self.phase, len(params.n_causes) - 1, params.n_causes[-1]
-        if phase.left is not None:
-            most = size - phase.left
-            least = most if phase.left == self.n_components[number] else most // 4
-            gone = least_missed(stats.loss, params.layers[-1][:-1], most, least)
+        if self.surveys(params):
+            gone = least_missed(stats.loss, params.layers[-1][:-1], to_go(size, self.n_components[number]))
             return without(params, gone, self.prior_of(number, size - len(gone)))
         moved = super().update(params, stats)
         if phase.opens == "leak":

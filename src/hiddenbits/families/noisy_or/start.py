@@ -76,26 +76,32 @@ def without(params: NoisyOrParams, gone: Rows, prior: float) -> NoisyOrParams:
     return NoisyOrParams.of([*params.layers[:-1], left], np.full(len(left) - 1, prior), names)
 
 
-def sizes_left(size: int, wanted: int) -> list[int]:
-    """Return how many causes are left after each survey of a layer: of many spare ones half go, of few a quarter.
+def to_go(size: int, wanted: int) -> int:
+    """Return how many causes of a layer a survey may take away: half of many spare ones, a quarter of few."""
+    spare = size - wanted
+    return spare // 2 if spare > MANY else -(-spare // 4)
+
+
+def n_surveys(size: int, wanted: int) -> int:
+    """Return how many surveys a layer may need: where causes are alike each takes away few, but at least one.
 
     Examples
     --------
-    >>> sizes_left(20, 10)
-    [17, 15, 13, 12, 11, 10]
+    >>> n_surveys(20, 10), n_surveys(10, 10)
+    (10, 0)
     """
-    left = [size]
-    while (spare := left[-1] - wanted) > 0:
-        left.append(left[-1] - (spare // 2 if spare > MANY else -(-spare // 4)))
-    return left[1:]
+    needed = 0
+    while size > wanted:
+        size, needed = size - max(1, to_go(size, wanted) // 4), needed + 1
+    return needed
 
 
-def least_missed(gains: Floats, strengths: Floats, most: int, least: int) -> Rows:
+def least_missed(gains: Floats, strengths: Floats, most: int) -> Rows:
     """Return which causes to take away at once: those whose absence gains most, and none that is like another of them.
 
     Two causes that do the same can each be done without, but not both. In a crowd of causes what counts is where they
     differ from the mean of all: bits that are on everywhere would make all of them alike, and one would go at a time.
-    If most are alike all the same, so many go that they are the least.
+    If most are alike all the same, a quarter of those wanted go.
     """
     own = strengths - strengths.mean(axis=0) if len(strengths) > CROWD else strengths
     directions = own / np.maximum(np.linalg.norm(own, axis=1, keepdims=True), 1e-12)
@@ -106,4 +112,4 @@ def least_missed(gains: Floats, strengths: Floats, most: int, least: int) -> Row
         if len(gone) < most and all(alike[i, j] < ALIKE for j in gone):
             gone.append(i)
     others = [i for i in order if i not in gone]
-    return np.array(gone + others[: max(0, least - len(gone))], np.intp)
+    return np.array(gone + others[: max(0, most // 4 - len(gone))], np.intp)
