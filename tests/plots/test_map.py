@@ -8,6 +8,7 @@ import pytest
 
 import hiddenbits
 from hiddenbits import LatentClassAnalysis, LogisticPCA, plots
+from hiddenbits.plots.rows import SAME
 from tests.plots.fitted import clusters, with_blanks
 
 matplotlib = pytest.importorskip("matplotlib", reason="the plot extra is not installed")
@@ -136,7 +137,7 @@ def test_names_do_not_overlap_and_stay_inside():
     assert (boxes[:, 2:] <= frame[2:] + 1).all()
     told = next(text.get_text() for text in ax.texts if "labels" in text.get_text())
     n_labels = sum(text.get_text().startswith("row number") for text in texts)
-    places = len(np.unique(np.round(model.transform(X), 9), axis=0))
+    places = len(np.unique(np.round(model.transform(X), SAME), axis=0))
     assert f"no room for {places - n_labels} of {places} labels" in told
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hiddenbits.array_types import Floats, Rows
 from hiddenbits.plots.style import GREY, glyph
 
-SAME = 9  # positions that agree to this many decimals are the same
+SAME = 6  # positions that agree to this many decimals are the same: equal rows agree to about 1e-9
 MOST_CATEGORIES = 20
 LARGEST_AREA, UNIT_AREA, SMALLEST_AREA = 800.0, 22.0, 2.0  # of a glyph, in points^2
 

@@ -47,8 +47,8 @@ class TreeMixture(ClassesEstimator[TreeParams, TreeStats]):
     penalty : float, default=0.0
         What a link has to gain to be there, in nats over the table: the trees become forests.
     first_passes : int, default=10
-        Passes without links, as a Bernoulli mixture, before trees are looked for. About half of the restarts, chosen
-        by chance, begin with trees: that is better where classes differ in their links alone.
+        Passes without links, as a Bernoulli mixture, before trees are looked for. Every other restart begins with
+        trees: that is better where classes differ in their links alone.
     online_passes : int, default=0
         Passes of online EM before the full passes, for tables with very many rows.
     n_init : "auto" or int, default="auto"

@@ -16,7 +16,7 @@ from hiddenbits.engine.loops.fit_context import FitContext
 from hiddenbits.engine.state import Position
 from hiddenbits.families.tree_mixture.model import Trees
 from hiddenbits.families.tree_mixture.params import TreeParams, TreeStats
-from hiddenbits.model_api import Key, Stage
+from hiddenbits.model_api import Stage
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class TreeSearch(Trees):
     Parameters
     ----------
     first_passes : int
-        Passes as a Bernoulli mixture before the first look, in about half of the restarts.
+        Passes as a Bernoulli mixture before the first look, in every other restart.
     """
 
     first_passes: int = 10
@@ -39,19 +39,19 @@ class TreeSearch(Trees):
         """Return the mixture, and once more the mixture."""
         return (Stage(self, loop=look_and_iterate), Stage(self, loop=look_and_iterate))
 
-    def first_look(self, key: Key, stage: int) -> int:
+    def first_look(self, restart: int, stage: int) -> int:
         """Return the passes of a stage before the first look.
 
         Classes that differ in their means are better found by a Bernoulli mixture first; it is misled by those that
-        differ in their links alone. So chance decides, in each restart.
+        differ in their links alone. So every other restart begins as one.
         """
-        as_mixture = stage == 0 and self.n_components > 1 and key.stream("stage", 1).rng().random() < 0.5
+        as_mixture = stage == 0 and self.n_components > 1 and restart % 2 == 0
         return self.first_passes if as_mixture else 0
 
 
 def look_and_iterate(model: TreeSearch, context: FitContext, position: Position) -> tuple[Position, StopReason]:
     """Make passes until there is a reason to stop; return where that is, and the reason."""
-    first = model.first_look(Key(context.settings.seed, position.restart), position.stage)
+    first = model.first_look(position.restart, position.stage)
     n_parts, reason = model.n_parts(position.params.n_columns), None
     while reason is None:
         part = part_looked_at(position.n_passes - first, n_parts)
