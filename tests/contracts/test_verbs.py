@@ -112,6 +112,14 @@ def test_every_no_has_its_reason(case):
     assert promises.likelihood == "exact" or promises.why["likelihood"]
 
 
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_settings_reach_the_model(case):
+    """What a user sets is what the model is made with, where both call it the same."""
+    wanted = {name: value for name, value in case.other.items() if name in case.estimator.get_params()}
+    model = clone(case.estimator).set_params(**wanted)._model()
+    assert {name: getattr(model, name) for name in wanted} == wanted
+
+
 PROMISED = {
     "accelerates": Extrapolates,
 }
