@@ -88,7 +88,9 @@ def as_array(X: Any) -> Any:
     try:
         if isinstance(X, (list, tuple)) and any(np.ma.isMaskedArray(row) for row in X):
             return np.ma.array(X)
-        return np.asarray(X)
+        array = np.asarray(X)
+        # Numbers next to text have become text, too: as objects, a cell that is no bit is named with its place.
+        return np.asarray(X, dtype=object) if array.dtype.kind in "US" else array
     except (ValueError, TypeError, OverflowError) as error:
         raise TableError(
             f"The table cannot be read as an array: {told(error)} Give every row the same number of cells."

@@ -109,7 +109,12 @@ def _check_names_of(estimator: Estimator, X: Any, *, reset: bool) -> None:
     try:
         validate_data(estimator, X, skip_check_array=True, reset=reset)
     except ValueError as error:
-        raise ValueError(printable(str(error), keep="\n")) from None
+        message = str(error)
+        given = getattr(X, "column_names", getattr(X, "columns", ()))  # Arrow's and all others' word
+        names = {str(name) for name in [*given, *getattr(estimator, "feature_names_in_", ())]}
+        for name in sorted(names, key=len, reverse=True):  # a newline within a name is none of the message
+            message = message.replace(name, printable(name))
+        raise ValueError(printable(message, keep="\n")) from None
 
 
 def check_table_names(estimator: Estimator, table: Table, *, reset: bool) -> None:
