@@ -202,15 +202,15 @@ def place(times: float) -> float:
     return round(LEFT + min(max(share, 0.0), 1.0) * (WIDTH - LEFT - RIGHT), 1)
 
 
-def text(x: float, y: float, words: str, *, anchor: str = "start", colour: str = INK, size: int = 13) -> str:
+def text(x: float, y: float, words: str, *, anchor: str = "start", color: str = INK, size: int = 13) -> str:
     return (
-        f"<text x='{x}' y='{y}' text-anchor='{anchor}' fill='{colour}' font-size='{size}' {FONT}>{escape(words)}</text>"
+        f"<text x='{x}' y='{y}' text-anchor='{anchor}' fill='{color}' font-size='{size}' {FONT}>{escape(words)}</text>"
     )
 
 
-def dot(times: float, y: float, *, filled: bool, colour: str) -> str:
-    inside = colour if filled else "white"
-    return f"<circle cx='{place(times)}' cy='{y}' r='5' fill='{inside}' stroke='{colour}' stroke-width='2'/>"
+def dot(times: float, y: float, *, filled: bool, color: str) -> str:
+    inside = color if filled else "white"
+    return f"<circle cx='{place(times)}' cy='{y}' r='5' fill='{inside}' stroke='{color}' stroke-width='2'/>"
 
 
 def legend() -> list[str]:
@@ -221,7 +221,7 @@ def legend() -> list[str]:
         inside = BLUE if filled else "white"
         parts.append(f"<circle cx='{x + 5}' cy='{y}' r='5' fill='{inside}' stroke='{BLUE}' stroke-width='2'/>")
         parts.append(text(x + 16, y + 4, words, size=12))
-    parts.append(text(16, y + 22, "red: its quality is better, or our default is slower", colour=RED, size=12))
+    parts.append(text(16, y + 22, "red: its quality is better, or our default is slower", color=RED, size=12))
     return parts
 
 
@@ -244,15 +244,15 @@ def chart(peers: list[Peer]) -> str:
     parts = [*legend(), *axis(bottom)]
     for number, peer in enumerate(peers):
         y = TOP + STEP * number + 18
-        colour = RED if peer.loses else BLUE
-        parts.append(text(16, y + 4, f"{peer.name}, {peer.rows:,} rows", colour=RED if peer.loses else INK))
+        color = RED if peer.loses else BLUE
+        parts.append(text(16, y + 4, f"{peer.name}, {peer.rows:,} rows", color=RED if peer.loses else INK))
         low, high = place(min(peer.fastest, peer.default)), place(max(peer.fastest, peer.default))
-        parts.append(f"<line x1='{low}' y1='{y}' x2='{high}' y2='{y}' stroke='{colour}' stroke-width='2'/>")
-        parts.append(dot(peer.default, y, filled=False, colour=colour))
+        parts.append(f"<line x1='{low}' y1='{y}' x2='{high}' y2='{y}' stroke='{color}' stroke-width='2'/>")
+        parts.append(dot(peer.default, y, filled=False, color=color))
         if peer.as_good:
-            parts.append(dot(peer.fastest, y, filled=True, colour=colour))
+            parts.append(dot(peer.fastest, y, filled=True, color=color))
         words = f"{float(f'{peer.fastest:.3g}'):,g}" if peer.as_good else "its quality is better"
-        parts.append(text(high + 12, y + 4, words, colour=colour, size=12))
+        parts.append(text(high + 12, y + 4, words, color=color, size=12))
     height = bottom + 48
     head = f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {WIDTH} {height}' width='{WIDTH}' height='{height}' role='img'>"
     title = "<title>Times faster than each peer</title>"

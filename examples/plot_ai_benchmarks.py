@@ -32,14 +32,14 @@ print(f"{n_models} models, {n_items} items, {np.isnan(X).mean():.0%} of the cell
 # quite, and they know nothing of leaks: fewer than 95% hold the truth.
 
 model = LogisticPCA(1, random_state=0).fit(X)
-means, covariances = model.posterior(X, return_cov=True)
+means, covariances = model.transform(X, return_cov=True)
 mean, sd = means[:, 0], np.sqrt(covariances[:, 0, 0])
 mean *= np.sign(np.corrcoef(mean, np.nanmean(X, axis=1))[0, 1])  # which end is "able" is not in the table
 figure, ax = plt.subplots(figsize=(6, 4), layout="constrained")
-for known, colour, mark in ((False, "#0072B2", "o"), (True, "#D55E00", "s")):
+for known, color, mark in ((False, "#0072B2", "o"), (True, "#D55E00", "s")):
     some = knows == known
     name = "saw the leaked answers" if known else "did not"
-    ax.errorbar(ability[some], mean[some], 2 * sd[some], fmt=mark, color=colour, ms=3, elinewidth=0.8, label=name)
+    ax.errorbar(ability[some], mean[some], 2 * sd[some], fmt=mark, color=color, ms=3, elinewidth=0.8, label=name)
 ax.axline((0, 0), slope=1, color="#8c8c8c", linewidth=1)
 ax.set(xlabel="true ability", ylabel="place on the map")
 ax.legend(frameon=False)
@@ -52,7 +52,7 @@ print(f"{np.mean(np.abs(mean - ability) < 2 * sd):.0%} of the true abilities are
 # not told that there was a leak.
 
 both = LogisticPCA(2, random_state=0).fit(X)
-ax = plots.map(both, X, colour=np.where(knows, "saw the leaked answers", "did not"))
+ax = plots.map(both, X, color=np.where(knows, "saw the leaked answers", "did not"))
 
 # %%
 # The items with the largest loadings on it are the ones to look at.

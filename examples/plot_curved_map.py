@@ -11,7 +11,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits
 
-from hiddenbits import LogisticPCA, TopographicMap, Variational, plots
+from hiddenbits import LogisticPCA, TopographicMap, plots
+from hiddenbits.options import Variational
 
 small = load_digits()
 X, label = (small.data > 7.5).astype(np.uint8)[:800], small.target[:800]
@@ -31,7 +32,7 @@ for ax, model in zip(axes, (flat, curved), strict=True):
 # Distances on a curved map are not even. On dark ground many pixels change within a short way: a border. On light
 # ground images are alike, even if they are drawn far apart.
 
-plots.map(curved, X, colour=label.astype(str), borders=True)
+plots.map(curved, X, color=label.astype(str), borders=True)
 
 # %%
 # What P(ink) looks like over the curved map: every position on it is an image.

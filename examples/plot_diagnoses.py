@@ -69,4 +69,4 @@ print(model.explain(open_table(X[[patient]], names=codes), what="patient")[0])
 # smaller is better:
 
 for contender in (LatentClassAnalysis(6, random_state=0), NoisyOrNetwork(6, random_state=0)):
-    print(f"{type(contender).__name__:17s}", evaluate.hidden_cells(contender, records))
+    print(f"{type(contender).__name__:17s}", evaluate.held_out_cells(contender, records))

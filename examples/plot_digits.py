@@ -12,8 +12,10 @@ import warnings
 import numpy as np
 from sklearn.datasets import load_digits
 
-from hiddenbits import ClippedPCA, DegeneratePairsWarning, LogisticPCA, Variational, plots
+from hiddenbits import ClippedPCA, LogisticPCA, plots
 from hiddenbits.datasets import load_usps
+from hiddenbits.exceptions import DegeneratePairsWarning
+from hiddenbits.options import Variational
 
 try:
     digits = load_usps()

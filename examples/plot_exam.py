@@ -20,7 +20,7 @@ print(f"{exam.shape[0]} students, {exam.shape[1]} questions, {exam.n_missing} bl
 # %%
 # The questions
 # -------------
-# Above: the chance of a right answer by ability. The steepest curves are coloured. Below: where the questions tell
+# Above: the chance of a right answer by ability. The steepest curves are colored. Below: where the questions tell
 # students apart. There the standard error of an ability is smallest.
 
 curves, information = plots.item_curves(model, exam)
@@ -40,13 +40,13 @@ for j in np.argsort(difficulty)[[0, 1, -2, -1]]:
 # The number of right answers does not compare students who reached different questions; the ability does. Bars are two
 # posterior standard deviations.
 
-means, covariances = model.posterior(exam, return_cov=True)
+means, covariances = model.transform(exam, return_cov=True)
 ability, error = up * means[:, 0], np.sqrt(covariances[:, 0, 0])
 cells = exam.to_float()
 right, reached = np.nansum(cells, axis=1), (~np.isnan(cells)).all(axis=1)
 figure, ax = plt.subplots(figsize=(6, 4), layout="constrained")
-for some, colour, mark, name in ((reached, "#0072B2", "o", "all questions"), (~reached, "#D55E00", "s", "not all")):
-    ax.errorbar(right[some], ability[some], 2 * error[some], fmt=mark, color=colour, ms=3, elinewidth=0.5, alpha=0.6,
+for some, color, mark, name in ((reached, "#0072B2", "o", "all questions"), (~reached, "#D55E00", "s", "not all")):
+    ax.errorbar(right[some], ability[some], 2 * error[some], fmt=mark, color=color, ms=3, elinewidth=0.5, alpha=0.6,
                 label=name)  # fmt: skip
 ax.set(xlabel="right answers", ylabel="ability")
 ax.legend(title="students who reached", frameon=False)
@@ -57,4 +57,4 @@ ax.legend(title="students who reached", frameon=False)
 # Hide a tenth of the answers and predict them: nats an answer, smaller is better. A second dimension adds nothing.
 
 for q in (1, 2):
-    print(f"{q} dimensions: {evaluate.hidden_cells(LogisticPCA(q, random_state=0), exam)}")
+    print(f"{q} dimensions: {evaluate.held_out_cells(LogisticPCA(q, random_state=0), exam)}")

@@ -12,8 +12,9 @@ import warnings
 import matplotlib.pyplot as plt
 import numpy as np
 
-from hiddenbits import DegeneratePairsWarning, LatentClassAnalysis, tetrachoric
+from hiddenbits import LatentClassAnalysis, tetrachoric
 from hiddenbits.datasets import data_folder, simulate_mixture
+from hiddenbits.exceptions import DegeneratePairsWarning
 
 try:
     with np.load(data_folder() / "tables" / "news100.npz", allow_pickle=False) as file:
@@ -21,7 +22,7 @@ try:
         group = file["group_names"].astype(str)[file["group"].astype(int) - 1]
 except FileNotFoundError as missing:
     print(f"{missing} Instead: a simulated table of 40 words.")
-    drawn = simulate_mixture(4000, 40, 4, seed=0)
+    drawn = simulate_mixture(4000, 40, 4, random_state=0)
     X, words, group = drawn.X, np.array([f"w{j}" for j in range(40)]), np.array(["?"] * 4000)
 
 print(f"{X.shape[0]:,} postings, {X.shape[1]} words, {X.mean():.1%} ones")
@@ -53,7 +54,7 @@ figure.colorbar(image, ax=ax, label="P(word)")
 # %%
 # The four kinds of groups, which the model has not seen, by most probable class (shares of each group):
 
-likely = model.code(X).argmax(axis=1)
+likely = model.posterior_mode(X).argmax(axis=1)
 for name in np.unique(group):
     share = np.bincount(likely[group == name], minlength=6) / (group == name).sum()
     print(f"{name:8s}", "  ".join(f"{s:4.0%}" for s in share))

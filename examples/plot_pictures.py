@@ -3,8 +3,8 @@ Every picture
 =============
 
 One picture of each function in ``hiddenbits.plots``, on small simulated tables. All of them draw on the axes they
-are given (``ax=``) or on new ones, return the axes, and leave showing and saving to you. Colours are those of Okabe and
-Ito, which colour-blind people can tell apart, and categories differ in their marks as well.
+are given (``ax=``) or on new ones, return the axes, and leave showing and saving to you. Colors are those of Okabe and
+Ito, which color-blind people can tell apart, and categories differ in their marks as well.
 """
 
 import warnings
@@ -16,18 +16,18 @@ from hiddenbits import (
     BinarySparseCoding,
     ClippedPCA,
     CombinationMachine,
-    DegeneratePairsWarning,
     LatentClassAnalysis,
     LogisticPCA,
     NoisyOrNetwork,
-    Variational,
     evaluate,
     plots,
 )
 from hiddenbits.datasets import simulate_bars, simulate_influences, simulate_prototypes
+from hiddenbits.exceptions import DegeneratePairsWarning
+from hiddenbits.options import Variational
 
 warnings.simplefilter("ignore", DegeneratePairsWarning)  # small tables; the gallery's digits say more
-rows, prototype = simulate_prototypes(seed=0, flip=0.12)  # 600 noisy copies of three rows of 16 bits
+rows, prototype = simulate_prototypes(random_state=0, flip=0.12)  # 600 noisy copies of three rows of 16 bits
 model = LogisticPCA(2, random_state=0).fit(rows)
 
 # %%
@@ -35,7 +35,7 @@ model = LogisticPCA(2, random_state=0).fit(rows)
 # ---
 # :func:`hiddenbits.plots.map`: the rows of a table on two dimensions of a model, with the lines P(bit = 1) = 1/2.
 
-ax = plots.map(model, rows, colour=np.array(["first", "second", "third"])[prototype], lines=5)
+ax = plots.map(model, rows, color=np.array(["first", "second", "third"])[prototype], lines=5)
 
 # %%
 # posterior
@@ -85,7 +85,7 @@ ax = plots.strips(steps, (4, 4))
 # :func:`hiddenbits.plots.components`: the loadings or fields of a model as images. Here bars that add up to images of
 # real numbers, as :class:`hiddenbits.BinarySparseCoding` finds them.
 
-drawn = simulate_bars(1000, seed=0)
+drawn = simulate_bars(1000, random_state=0)
 coding = BinarySparseCoding(10, n_init=1, random_state=0).fit(drawn.X)
 ax = plots.components(coding, (5, 5))
 
@@ -94,14 +94,14 @@ ax = plots.components(coding, (5, 5))
 # ------
 # :func:`hiddenbits.plots.hinton`: weights as squares, white for positive and black for negative ones.
 
-influences = simulate_influences("A", n_rows=1500, seed=0)
+influences = simulate_influences("A", n_rows=1500, random_state=0)
 machine = CombinationMachine(5, tol=1e-4, random_state=0).fit(influences.train)
 ax = plots.hinton(machine, (8, 8))
 
 # %%
 # projections
 # -----------
-# :func:`hiddenbits.plots.projections`: the rows along the weights of each unit, coloured where it is more likely on.
+# :func:`hiddenbits.plots.projections`: the rows along the weights of each unit, colored where it is more likely on.
 
 ax = plots.projections(machine, influences.train)
 
@@ -159,5 +159,5 @@ ax = plots.compare(evaluate.compare(rows, ["IndependentColumns", *sizes], sizes=
 # All functions draw where they are told to.
 
 figure, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
-plots.map(model, rows, colour=rows.sum(axis=1), legends=False, ax=axes[0])
+plots.map(model, rows, color=rows.sum(axis=1), legends=False, ax=axes[0])
 ax = plots.trace(fits, ax=axes[1])

@@ -34,7 +34,7 @@ print(f"{X.shape[0]} members, {X.shape[1]} votes, {np.isnan(X).mean():.1%} of th
 
 model = LogisticPCA(2, ridge=1.0, random_state=0).fit(X)
 print(model.stop_reason_, "after", model.n_iter_, "passes")
-ax = plots.map(model, X, colour=party, ellipses=0.5)
+ax = plots.map(model, X, color=party, ellipses=0.5)
 
 # %%
 # Is the map worth anything?
@@ -43,7 +43,7 @@ ax = plots.map(model, X, colour=party, ellipses=0.5)
 # smaller is better; ± is one standard error.
 
 for contender in (IndependentColumns(), LogisticPCA(2, ridge=1.0, random_state=0)):
-    print(f"{type(contender).__name__:16s}", evaluate.hidden_cells(contender, X, share=0.1))
+    print(f"{type(contender).__name__:16s}", evaluate.held_out_cells(contender, X, share=0.1))
 
 # %%
 # What would they have voted?

@@ -31,16 +31,16 @@ print(f"{n_sites} sites, {n_species} species, {np.nanmean(X):.0%} present, {np.i
 # Hide a tenth of the cells and predict them: nats a cell, smaller is better.
 
 for q in (1, 2, 3):
-    print(f"{q} dimensions: {evaluate.hidden_cells(LogisticPCA(q, random_state=0), sites)}")
+    print(f"{q} dimensions: {evaluate.held_out_cells(LogisticPCA(q, random_state=0), sites)}")
 
 # %%
 # The map of the sites
 # --------------------
-# Two dimensions, coloured by height. A map may be turned in any way: its axes are not height and wetness, but some
+# Two dimensions, colored by height. A map may be turned in any way: its axes are not height and wetness, but some
 # direction of it is.
 
 model = LogisticPCA(2, random_state=0).fit(sites)
-ax = plots.map(model, sites, colour=height, arrows=4)
+ax = plots.map(model, sites, color=height, arrows=4)
 
 # %%
 # How much of each gradient the map has: predict it linearly from the two coordinates.

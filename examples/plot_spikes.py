@@ -55,6 +55,6 @@ axes[0].set_ylabel("windows expected")
 ax = plots.hinton(models["six units"].weights_, (3, 5), across=3)
 
 # %%
-# How the windows lie along each unit's weights; the coloured part is where the unit is more likely active than not.
+# How the windows lie along each unit's weights; the colored part is where the unit is more likely active than not.
 
 ax = plots.projections(models["six units"], test)

@@ -87,4 +87,4 @@ ax.set(xlabel="probability of the most probable class", ylabel="share of people 
 # answer, smaller is better.
 
 for contender in (LatentClassAnalysis(1), LatentClassAnalysis(3, random_state=0)):
-    print(f"{contender.n_components} classes: {evaluate.hidden_cells(contender, survey)}")
+    print(f"{contender.n_components} classes: {evaluate.held_out_cells(contender, survey)}")

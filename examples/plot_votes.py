@@ -37,7 +37,7 @@ for party in ("democrat", "republican"):
 # more likely.
 
 model = LogisticPCA(2, random_state=0).fit(house)
-ax = plots.map(model, house, colour=votes.party, arrows=6)
+ax = plots.map(model, house, color=votes.party, arrows=6)
 
 # %%
 # What two classes do not explain

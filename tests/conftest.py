@@ -24,7 +24,7 @@ def pytest_configure(config):
 
 @pytest.hookimpl(optionalhook=True)  # of pytest-xdist
 def pytest_xdist_make_scheduler(config, log):
-    """Give each process neighbouring tests: what a file imports, writes or starts for all its tests is made once."""
+    """Give each process neighboring tests: what a file imports, writes or starts for all its tests is made once."""
     from xdist.scheduler import WorkStealingScheduling
 
     return WorkStealingScheduling(config, log) if config.getoption("dist") == "load" else None

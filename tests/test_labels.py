@@ -98,17 +98,17 @@ def test_plots_have_no_acting_label(table):
     scale = hiddenbits.LogisticPCA(2, max_iter=20, tol=1e-2, random_state=0).fit(opened)
     pictures = {
         "profiles": lambda ax: plots.profiles(classes, ax=ax),
-        "map": lambda ax: plots.map(scale, opened, colour=groups, names=opened.names, arrows=True, ax=ax),
+        "map": lambda ax: plots.map(scale, opened, color=groups, names=opened.names, arrows=True, ax=ax),
         "trace": lambda ax: plots.trace({f"a{EVIL}": classes.trace_}, ax=ax),
         "item curves": lambda ax: plots.item_curves(hiddenbits.LogisticPCA(1, max_iter=20, tol=1e-2).fit(opened)),
     }
-    labelled = 0
+    labeled = 0
     for name, make in pictures.items():
         text = drawn(make)
         assert not acting(text), name
         ElementTree.fromstring(text)
-        labelled += SHOWN in text  # in the comments that name the drawn words
-    assert labelled >= 3
+        labeled += SHOWN in text  # in the comments that name the drawn words
+    assert labeled >= 3
 
 
 def test_printed_results_have_no_acting_label(table):

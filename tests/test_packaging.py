@@ -58,7 +58,7 @@ def test_the_conda_recipe_asks_for_what_the_project_asks_for():
     assert core.items() <= run.items()
 
 
-def test_the_licences_are_there():
+def test_the_licenses_are_there():
     assert PROJECT["license-files"] == ["LICENSE", "src/hiddenbits/datasets/files/LICENSE-DATA.md"]
     assert all((ROOT / name).is_file() for name in PROJECT["license-files"])
 

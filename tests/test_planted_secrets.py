@@ -336,7 +336,7 @@ def ragged(secret):
 
 TEXT_CELLS = {
     "csv": stored("x.csv", "a,b\n0,1\n1,{secret}\n1,maybe\n0,1\n"),
-    "csv recoded": stored("x.csv", "a,b\n0,{secret}\n1,{secret}\n1,maybe\n0,1\n", code={"b": {"other": 1}}),
+    "csv recoded": stored("x.csv", "a,b\n0,{secret}\n1,{secret}\n1,maybe\n0,1\n", recode={"b": {"other": 1}}),
     "csv first line": stored("x.csv", "0,{secret}\n0,1\n1,0\n"),
     "csv ragged": stored("x.csv", "a,b\n0,1\n1,0,{secret}\n"),
     "csv open quote": stored("x.csv", 'a,b\n0,1\n1,"{secret}\n'),
@@ -402,7 +402,7 @@ TEXT_CELLS = {
     "unknown category": later(
         {"a": ["x", "y", "z"] * 10, "b": ["u", "v", "w"] * 10},
         lambda s: lib("pandas").DataFrame({"a": [s], "b": ["u"]}),
-        code={"a": "one-hot", "b": "one-hot"},
+        recode={"a": "one-hot", "b": "one-hot"},
     ),
     "other value": later(
         {"a": ["yes", "no"] * 15, "b": ["no", "no", "yes"] * 10},

@@ -8,7 +8,8 @@ import unicodedata
 import numpy as np
 import pytest
 
-from hiddenbits import LatentClassAnalysis, StoreError, TableError, load, open_table
+from hiddenbits import LatentClassAnalysis, load, open_table
+from hiddenbits.exceptions import FileError, TableError
 from hiddenbits.quoting import MOST, discreet, message_of, name_of, printable, quoted, told, without_secrets
 from tests.test_planted_secrets import NUMBER_CELLS, TEXT_CELLS
 
@@ -171,7 +172,7 @@ def test_the_package_own_errors_are_printable(tmp_path):
     assert str(caught.value).count(printable(path)) == 1  # named once, though two places name it
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)  # as from a worker
     (folder / "m.hb").write_bytes(b"no model")
-    with pytest.raises(StoreError) as caught:
+    with pytest.raises(FileError) as caught:
         load(folder / "m.hb")
     assert not acts(str(caught.value))
 
@@ -193,7 +194,7 @@ def test_names_in_texts_about_a_table_are_printable():
     names = [EVIL, "", "c"]
     X = (np.random.default_rng(0).random((40, 3)) < [0.5, 0.6, 0.0]).astype(int)
     X[:, 2] = X[:, 0] = 0
-    told_of = evaluate.look(open_table(X, names=names)).describe()
+    told_of = evaluate.describe(open_table(X, names=names)).describe()
     assert not acts(told_of, keep="\n")
     assert f"the same in every row: {printable(EVIL)}, c" in told_of
     model = NoisyOrNetwork(1, max_iter=2, tol=1.0, random_state=0)

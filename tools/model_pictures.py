@@ -66,19 +66,19 @@ def three_classes(survey: Any, **settings: Any) -> Any:
     X, counts = survey
     model = LatentClassAnalysis(3, prior_strength=0, n_init=10, tol=1e-9, max_iter=20_000, random_state=0, **settings)
     model.fit(X, sample_weight=counts)
-    found = inference.information(model, X, sample_weight=counts, robust=False, kind="outer")
+    found = inference.standard_errors(model, X, sample_weight=counts, robust=False, kind="outer")
     return plots.profiles(model, errors=found).figure
 
 
 def topographic_map() -> Any:
-    """Draw the animals on a flat and on a curved map, coloured by a type that the fits have not seen."""
+    """Draw the animals on a flat and on a curved map, colored by a type that the fits have not seen."""
     figure = plt.figure(figsize=(10, 4.4), layout="constrained")
     parts = figure.subfigures(1, 2, width_ratios=[1, 1.35])
     for part, model in zip(parts, (LogisticPCA(2, random_state=0), TopographicMap(2, random_state=0)), strict=True):
         curved = isinstance(model, TopographicMap)
         part.suptitle(type(model).__name__, fontsize=11)
         ax = part.subplots()
-        plots.map(model.fit(animals), animals, colour=ZOO.type, lines=5, borders=True, legends=curved, ax=ax)
+        plots.map(model.fit(animals), animals, color=ZOO.type, lines=5, borders=True, legends=curved, ax=ax)
     return figure
 
 
@@ -107,8 +107,8 @@ def tree_mixture() -> Any:
                     linewidth=0.5 + 5 * abs(strength), alpha=0.6, solid_capstyle="round", zorder=1)  # fmt: skip
         ax.annotate(ZOO.names[j], (depth, height), ha="center", va="center", fontsize=10, zorder=2,
                     bbox={"boxstyle": "round,pad=0.25", "facecolor": "white", "edgecolor": GREY})  # fmt: skip
-    for colour, name in ((BLUE, "alike"), (ORANGE, "opposite")):
-        ax.plot([], [], color=colour, linewidth=4, alpha=0.6, label=name)
+    for color, name in ((BLUE, "alike"), (ORANGE, "opposite")):
+        ax.plot([], [], color=color, linewidth=4, alpha=0.6, label=name)
     ax.legend(frameon=False, loc="upper right")
     ax.margins(0.12, 0.08)
     ax.set_axis_off()
@@ -123,8 +123,8 @@ def hidden_tree() -> Any:
     columns = np.argsort(np.linalg.eigh(np.corrcoef(ZOO.X.T))[1][:, -1])
     figure, axes = plt.subplots(1, 2, figsize=(8.5, 5), sharey=True, layout="constrained")
     shades = [mpl.colors.ListedColormap(["white", INK]), mpl.colors.ListedColormap([BLUE, ORANGE, GREEN, "#E69F00"])]
-    for ax, cells, colours in zip(axes, (ZOO.X, states), shades, strict=True):
-        ax.imshow(cells[np.ix_(rows, columns)], aspect="auto", cmap=colours, interpolation="nearest")
+    for ax, cells, colors in zip(axes, (ZOO.X, states), shades, strict=True):
+        ax.imshow(cells[np.ix_(rows, columns)], aspect="auto", cmap=colors, interpolation="nearest")
         ax.set_xticks(range(len(columns)), np.array(ZOO.names)[columns], rotation=60, ha="right", fontsize=8)
     kinds, first = np.unique(ZOO.type[rows], return_index=True)
     for edge in first[1:]:
@@ -137,10 +137,10 @@ def hidden_tree() -> Any:
 
 
 def logistic_pca() -> Any:
-    """Draw the map of the members, coloured by a party that the fit has not seen."""
+    """Draw the map of the members, colored by a party that the fit has not seen."""
     model = LogisticPCA(2, random_state=0).fit(votes)
     figure, ax = plt.subplots(figsize=(6.2, 5), layout="constrained")
-    plots.map(model, votes, colour=VOTES.party, arrows=6, ax=ax)
+    plots.map(model, votes, color=VOTES.party, arrows=6, ax=ax)
     return figure
 
 

@@ -7,7 +7,7 @@
 A pass is the E-step over all blocks of a table, statistics added up, on one thread. The bare engine walks the same blocks with plain NumPy: only the
 matrix products that nothing can do without and one exp, tanh or log for every element, into buffers that it keeps, in the same precision and with one
 BLAS thread. What that is for each model stands at the top of its file. The two take turns, and the ratio is the median of the
-ratios of neighbouring turns, in CPU time of the process, so that other work on the machine counts for little. Beside every ratio above the goal
+ratios of neighboring turns, in CPU time of the process, so that other work on the machine counts for little. Beside every ratio above the goal
 there is a profile, in benchmarks/bare/results.
 """
 

@@ -1,7 +1,7 @@
 """Models that weigh every row against K classes, states or units: two products and one exponential.
 
 Bare, for each block: the bits as floats (or a CSR view), x @ A of (columns, K), exp of every (row, class), x.T @ R.
-Neither the normalisation of rows, nor the log-likelihood, nor the sums over blocks. `NoisyOr`, which enumerates the states of its causes, has
+Neither the normalization of rows, nor the log-likelihood, nor the sums over blocks. `NoisyOr`, which enumerates the states of its causes, has
 a class for every state; in a combination machine's pass over rows the classes are its units.
 """
 

@@ -83,7 +83,7 @@ def bare() -> str:
 
 The ratio is the time of one pass on one thread (the E-step over all blocks, with statistics added up), divided by the time of the bare arithmetic over the same blocks. Bare arithmetic means the
 unavoidable matrix products and one exp, tanh or log for every element, in plain NumPy with reused buffers, the same precision and one BLAS thread. The two are run alternately, in processor time; the
-ratio is the median of the ratios of neighbouring runs, not that of the two medians next to it (in brackets the smallest and the largest; 3 to 15 pairs). The file of each model in `benchmarks/bare` says at its top what its bare arithmetic is. The goal is {goal:g}: {within}
+ratio is the median of the ratios of neighboring runs, not that of the two medians next to it (in brackets the smallest and the largest; 3 to 15 pairs). The file of each model in `benchmarks/bare` says at its top what its bare arithmetic is. The goal is {goal:g}: {within}
 of {len(figures)} meet it. A ratio below 1 comes from a compiled kernel, or from another algorithm (words of bits in place of products). For those that miss the goal, the table lists the three functions with the most self time (a product counts
 for its caller); `benchmarks/bare/results` has the whole profile.
 

@@ -19,12 +19,12 @@ FLOAT = "float64"
 def dense_bits(n: int, d: int, share: float = 0.3) -> Any:
     """Return bits of which a share is 1, in classes, so that models have something to tell apart."""
     rng = np.random.default_rng(SEED)
-    centres = np.clip(share * rng.uniform(0.3, 1.7, (4, d)), 0.0, 0.95)
+    centers = np.clip(share * rng.uniform(0.3, 1.7, (4, d)), 0.0, 0.95)
     X = np.empty((n, d), np.uint8)
     for start in range(0, n, 4096):
         rows = slice(start, min(start + 4096, n))
         kinds = rng.integers(0, 4, rows.stop - start)
-        X[rows] = rng.random((rows.stop - start, d)) < centres[kinds]
+        X[rows] = rng.random((rows.stop - start, d)) < centers[kinds]
     return X
 
 

@@ -69,7 +69,7 @@ class Turns:
 
     @property
     def ratios(self) -> list[float]:
-        """The ratio of each pair of neighbouring turns."""
+        """The ratio of each pair of neighboring turns."""
         return [a / b for a, b in zip(self.ours, self.bare, strict=True)]
 
     @property

@@ -27,7 +27,7 @@ def one(truth: str, seed: int, *, full: bool) -> dict[str, Any]:
     X = FAMILIES[truth](n_train + n_test, seed)
     split = (np.arange(n_train), np.arange(n_train, n_train + n_test))
     models, sizes = (list(FAMILIES), None) if full else (list(SMALL), SMALL)
-    comparison = evaluate.compare(X, models, cv=[split], sizes=sizes, measures=(), seed=seed)
+    comparison = evaluate.compare(X, models, cv=[split], sizes=sizes, measures=(), random_state=seed)
     entries = {entry.model: entry for entry in comparison.entries}
     accepted = [entries[name] for name in (truth, TWINS.get(truth, truth)) if name in entries]
     own = entries[truth]

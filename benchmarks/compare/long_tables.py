@@ -26,7 +26,7 @@ def independent(rng: np.random.Generator, n: int) -> Any:
 
 
 def classes(rng: np.random.Generator, n: int) -> Any:
-    return simulate_mixture(n, COLUMNS, 4, seed=int(rng.integers(100))).X
+    return simulate_mixture(n, COLUMNS, 4, random_state=int(rng.integers(100))).X
 
 
 def plane(rng: np.random.Generator, n: int) -> Any:

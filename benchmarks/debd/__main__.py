@@ -35,7 +35,7 @@ def best_on_valid(family: Any, sizes: tuple[int, ...], splits: Any) -> dict[str,
         "n_components": chosen.n_components,
         "valid": chosen.score(splits.valid),
         "test": chosen.score(splits.test),
-        "likelihood": chosen.likelihood_,
+        "likelihood": chosen._likelihood_kind,
         "seconds": round(time.process_time() - begin, 1),
     }
 

@@ -10,7 +10,7 @@
   after the first run of the first, to tell what the overlap does, and so was the first with 8000 rows.
   "away" is the same over the tables in which no profile is at the border: there the information is that of an interior
   maximum.
-- map: 2 dimensions, 800 x 10, varimax loadings in the standardised metric; by information through the rotation.
+- map: 2 dimensions, 800 x 10, varimax loadings in the standardized metric; by information through the rotation.
   "small_map" is the same with 500 x 8 and a grid of 21 x 21 nodes, for the bootstrap: a replicate takes a quarter of
   the time. It was made smaller before its first run.
 - clusters: 2 classes, 100 clusters of 10 rows that share their class shares; by information with and without clusters=,
@@ -38,8 +38,9 @@ import numpy as np
 from benchmarks.record import asking, record
 from scipy.optimize import linear_sum_assignment
 
-from hiddenbits import LatentClassAnalysis, LogisticPCA, NoisyOrNetwork, Quadrature, TreeMixture, inference
+from hiddenbits import LatentClassAnalysis, LogisticPCA, NoisyOrNetwork, TreeMixture, inference
 from hiddenbits.maths.rotation import rotate
+from hiddenbits.options import Quadrature
 
 REPLICATES, TOL = 99, 1e-7  # within 0.01 standard errors (root mean square) of replicates with a tolerance of 1e-9
 LINK = 0.4  # what a parent adds to the probability of a bit, in trees
@@ -81,9 +82,9 @@ def mixture(seed: int, methods: tuple[str, ...], name: str, theta: np.ndarray) -
     for method in methods:
         try:
             found = (
-                inference.information(model, X)
+                inference.standard_errors(model, X)
                 if method == "information"
-                else inference.bootstrap(model, X, n=REPLICATES, seed=seed, tol=TOL)
+                else inference.bootstrap(model, X, n_replicates=REPLICATES, random_state=seed, tol=TOL)
             )
         except ValueError:  # the information has no inverse
             hits = np.zeros((3, 10), bool), np.zeros(3, bool)
@@ -116,10 +117,10 @@ def plane(seed: int, methods: tuple[str, ...], n_rows: int, n_columns: int, n_no
 
     out = {}
     if "information" in methods:
-        found = inference.information(model, X, statistic=loadings)
+        found = inference.standard_errors(model, X, statistic=loadings)
         out["map, varimax loadings, information"] = inside(found, "loadings", truth)
     if "bootstrap" in methods:
-        found = inference.bootstrap(model, X, n=REPLICATES, seed=seed, statistic=loadings, tol=TOL)
+        found = inference.bootstrap(model, X, n_replicates=REPLICATES, random_state=seed, statistic=loadings, tol=TOL)
         out["map, varimax loadings, bootstrap"] = inside(found, "loadings", truth)
     return out
 
@@ -133,11 +134,11 @@ def clustered(seed: int, methods: tuple[str, ...]) -> dict[str, np.ndarray]:
     model = LatentClassAnalysis(2, prior_strength=0, tol=1e-9, max_iter=5000, random_state=0).fit(X)
     found = {}
     if "information" in methods:
-        found["with clusters="] = inference.information(model, X, clusters=labels)
-        found["ignored"] = inference.information(model, X)
+        found["with clusters="] = inference.standard_errors(model, X, clusters=labels)
+        found["ignored"] = inference.standard_errors(model, X)
     if "bootstrap" in methods:
         found["bootstrap of clusters"] = inference.bootstrap(
-            model, X, n=REPLICATES, seed=seed, clusters=labels, tol=TOL
+            model, X, n_replicates=REPLICATES, random_state=seed, clusters=labels, tol=TOL
         )
     return {f"clusters, shares, {how}": inside(one, "weights", np.full(2, 0.5)) for how, one in found.items()}
 
@@ -157,7 +158,7 @@ def causes(seed: int, methods: tuple[str, ...]) -> dict[str, np.ndarray]:
         return {"strengths": found[linear_sum_assignment(apart)[1]]}
 
     order = linear_sum_assignment(((model.strengths_[:, None, :] - truth[None]) ** 2).sum(axis=2))[1]
-    found = inference.bootstrap(model, X, n=REPLICATES, seed=seed, statistic=in_order, tol=TOL)
+    found = inference.bootstrap(model, X, n_replicates=REPLICATES, random_state=seed, statistic=in_order, tol=TOL)
     return {"causes, strengths, bootstrap": inside(found, "strengths", truth[order])}
 
 
@@ -177,7 +178,7 @@ def trees(seed: int, methods: tuple[str, ...], n_rows: int) -> dict[str, np.ndar
         profiles[:, j] = if_zero[:, j] + LINK * profiles[[0, 1], parents] * (parents >= 0)
     model = TreeMixture(2, smoothing=0, sharing=0, tol=1e-9, n_init=2, max_iter=5000, random_state=0).fit(X)
     order = linear_sum_assignment(((model.probabilities_[:, None, :] - profiles[None]) ** 2).sum(axis=2))[1]
-    found = inference.bootstrap(model, X, n=REPLICATES, seed=seed, tol=TOL)
+    found = inference.bootstrap(model, X, n_replicates=REPLICATES, random_state=seed, tol=TOL)
     out = {
         "trees, shares, bootstrap": inside(found, "weights", shares[order]),
         "trees, profiles, bootstrap": inside(found, "probabilities", profiles[order]),

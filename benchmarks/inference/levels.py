@@ -72,7 +72,7 @@ def hits(seed: int, p: np.ndarray, rows: int, prior_strength: float) -> dict[str
     X = simulated(seed, p, rows)
     model, order = fitted(X, p, prior_strength=prior_strength)
     try:
-        intervals = inference.information(model, X).interval
+        intervals = inference.standard_errors(model, X).interval
     except ValueError:  # the information has no inverse
         intervals = {}
     found = {}

@@ -23,7 +23,7 @@ from hiddenbits import LatentClassAnalysis, inference
 
 def informed(model: LatentClassAnalysis, X: np.ndarray) -> inference.Uncertainty | None:
     try:
-        return inference.information(model, X)
+        return inference.standard_errors(model, X)
     except ValueError:  # it has no inverse
         return None
 
@@ -34,8 +34,8 @@ def looked_at(seed: int, n_rows: int) -> dict[str, np.ndarray]:
     order, found = matched(model, OVERLAPPING), informed(model, X)
     truth, back, never = SHARES[order], np.argsort(order), np.zeros(3, bool)
     first = LatentClassAnalysis(3, prior_strength=0, tol=1e-9, max_iter=5000, n_init=1, random_state=0).fit(X)
-    first.params_ = replace(first.params_, weights=SHARES, probabilities=np.ascontiguousarray(OVERLAPPING.T))
-    near = first.refit(X)
+    first._params = replace(first._params, weights=SHARES, probabilities=np.ascontiguousarray(OVERLAPPING.T))
+    near = first._refit(X)
     beside = informed(near, X)
     held = LatentClassAnalysis(3, tol=1e-9, max_iter=5000, random_state=0).fit(X)
     with_prior = informed(held, X)

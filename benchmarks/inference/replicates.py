@@ -16,12 +16,12 @@ from hiddenbits.datasets import simulate_mixture
 if __name__ == "__main__":
     quick = asked_quick(__doc__)
     n = 5 if quick else 200
-    X = simulate_mixture(20_000, 100, 5, seed=0).X
+    X = simulate_mixture(20_000, 100, 5, random_state=0).X
     begin = time.process_time()
     model = LatentClassAnalysis(5, random_state=0).fit(X)
     cold = time.process_time() - begin
     begin = time.process_time()
-    inference.bootstrap(model, X, n=n)
+    inference.bootstrap(model, X, n_replicates=n)
     warm = time.process_time() - begin
     figures = {
         "cold_fit_s": round(cold, 2),

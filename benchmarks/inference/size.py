@@ -47,7 +47,7 @@ def of_maps(seed: int) -> dict[str, bool]:
     for name, X in (("size", true), ("copied column", copied), ("column of the middle", middle))[: last(seed)]:
         model = LogisticPCA(1, method="quadrature", ridge=0, tol=1e-8, max_iter=5000, random_state=0).fit(X)
         if name != "column of the middle":
-            out[f"M2, {name}"] = bool(diagnostics.m2(model, X).p < LEVEL)
+            out[f"M2, {name}"] = bool(diagnostics.m2_test(model, X).p < LEVEL)
         if name != "copied column":
             out[f"S-X2, {name}"] = bool(diagnostics.item_fit(model, X)["p"][0] < LEVEL)
     return out
@@ -62,7 +62,7 @@ def of_pairs(seed: int) -> dict[str, bool]:
     out = {}
     for name, X in (("size", true), ("copied column", copied))[: last(seed)]:
         model = LatentClassAnalysis(2, prior_strength=0, tol=1e-8, n_init=2, max_iter=5000, random_state=0).fit(X)
-        found = diagnostics.residual_pairs(model, X, n=39, seed=seed)
+        found = diagnostics.residual_pairs(model, X, n_replicates=39, random_state=seed)
         out[f"residual pairs, {name}"] = bool(found["p_corrected"].min() <= LEVEL)
     return out
 
@@ -74,7 +74,9 @@ def of_likelihood_ratios(seed: int) -> dict[str, bool]:
     out = {}
     for name, X in (("size", true), ("a second class", two))[: last(seed)]:
         models = [LatentClassAnalysis(K, prior_strength=0, n_init=2, tol=1e-6, random_state=0).fit(X) for K in (1, 2)]
-        out[f"bootstrap LRT, {name}"] = bool(diagnostics.bootstrap_lrt(*models, X, n=19, seed=seed).p <= LEVEL)
+        out[f"bootstrap LRT, {name}"] = bool(
+            diagnostics.bootstrap_lrt(*models, X, n_replicates=19, random_state=seed).p <= LEVEL
+        )
     return out
 
 

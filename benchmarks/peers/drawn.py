@@ -26,7 +26,7 @@ def split(X: Bits, rows: int, **truth: NDArray[Any]) -> Drawn:
 
 def mixture(rows: int) -> Drawn:
     """10 classes, 50 columns."""
-    found = simulate_mixture(rows + 2 * HELD_OUT, 50, 10, seed=SEED)
+    found = simulate_mixture(rows + 2 * HELD_OUT, 50, 10, random_state=SEED)
     labels = found.classes[2 * HELD_OUT :]
     return split(found.X, rows, weights=found.weights, probabilities=found.probabilities, classes=labels)
 
@@ -41,7 +41,7 @@ def clear_classes(rows: int) -> Drawn:
 
 def influences(rows: int) -> Drawn:
     """Ten hidden units, 64 columns (overlapping stripes)."""
-    found = simulate_influences("B", n_rows=rows + 2 * HELD_OUT, seed=SEED)
+    found = simulate_influences("B", n_rows=rows + 2 * HELD_OUT, random_state=SEED)
     return split(found.train, rows, weights=found.weights.T, thresholds=found.thresholds)
 
 

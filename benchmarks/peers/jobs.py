@@ -38,7 +38,7 @@ class Job:
 
 MIRT = Peer("mirt", "mirt_fit.py", ("mirt", "1.2.0"), {"dimensions": 2, "iterations": 500, "most": 60.0})
 TRAINED = {"seed": 0, "threads": 2, "units": 10, "places": 60, "most": MOST}
-NEIGHBOURS = "share of the rows, at most 5,000 of them, whose class is that of most of their ten neighbours on the map"
+NEIGHBORS = "share of the rows, at most 5,000 of them, whose class is that of most of their ten neighbors on the map"
 LOGISTIC_WAYS: dict[str, dict[str, Any]] = {"default": {}, "without refinement": {"refine": False}}
 
 JOBS = {
@@ -50,7 +50,7 @@ JOBS = {
             judged.MixtureJudge,
             2_000,
             10,
-            "mean log-likelihood of the rows that were fitted, in nats, which both maximise",
+            "mean log-likelihood of the rows that were fitted, in nats, which both maximize",
             0.01,
             {"no prior": {"prior_strength": 0.0}},
             (Peer("StepMix", "stepmix_fit.py", ("stepmix", "3.0.0"), {"classes": 10, "restarts": 4, "tol": 1e-6}),),
@@ -154,7 +154,7 @@ JOBS = {
             judged.MapJudge,
             2_000,
             2,
-            NEIGHBOURS,
+            NEIGHBORS,
             0.01,
             LOGISTIC_WAYS,
             (Peer("prince", "prince_fit.py", ("prince", "0.23.0")),),
@@ -165,7 +165,7 @@ JOBS = {
             judged.MapJudge,
             2_000,
             2,
-            NEIGHBOURS,
+            NEIGHBORS,
             0.01,
             {"default": {}},
             (Peer("umap-learn", "umap_fit.py", ("umap-learn", "0.5.12"), loading=90.0),),

@@ -114,7 +114,7 @@ class LogisticJudge:
 
     def __call__(self, fit: Fit) -> Verdict:
         if "basis" in fit:
-            plane = [fit[key][-1] for key in ("basis", "effects", "centre", "covariance")]
+            plane = [fit[key][-1] for key in ("basis", "effects", "center", "covariance")]
             judge = self.rows(plane[0].shape[1])
             W, b = judge.best_gaussian(*plane)
         else:
@@ -142,9 +142,9 @@ class TetrachoricJudge:
 
 
 class MapJudge:
-    """The share of rows whose class is that of most of their ten neighbours, among 5,000 rows of the map or all."""
+    """The share of rows whose class is that of most of their ten neighbors, among 5,000 rows of the map or all."""
 
-    ROWS, NEIGHBOURS = 5_000, 10
+    ROWS, NEIGHBORS = 5_000, 10
 
     def __init__(self, table: Drawn) -> None:
         self.table = table
@@ -152,7 +152,7 @@ class MapJudge:
     def __call__(self, fit: Fit) -> Verdict:
         chosen = np.random.default_rng(0).permutation(len(fit["places"]))[: self.ROWS]
         places, classes = fit["places"][chosen], self.table.truth["classes"][chosen]
-        near = NearestNeighbors(n_neighbors=self.NEIGHBOURS).fit(places).kneighbors(return_distance=False)
+        near = NearestNeighbors(n_neighbors=self.NEIGHBORS).fit(places).kneighbors(return_distance=False)
         votes = np.apply_along_axis(np.bincount, 1, classes[near], minlength=classes.max() + 1)
         return Verdict(float((votes.argmax(axis=1) == classes).mean()), float(fit["seconds"][-1]))
 

@@ -24,13 +24,13 @@ class Judge:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # one pass is no fit; it makes a model that any parameters can be put into
             shell = hiddenbits.LogisticPCA(
-                q, method=hiddenbits.Variational(refine=False), max_iter=1, n_draws=DRAWS, random_state=SEED
+                q, method=hiddenbits.options.Variational(refine=False), max_iter=1, n_draws=DRAWS, random_state=SEED
             )
             self.shell = shell.fit(train)
         self.train, self.test = train, test
 
     def model(self, W: Floats, b: Floats) -> hiddenbits.LogisticPCA:
-        self.shell.params_ = LogisticParams(W, b, np.zeros(len(b)))
+        self.shell._params = LogisticParams(W, b, np.zeros(len(b)))
         return self.shell
 
     def rows(self, W: Floats, b: Floats) -> tuple[Floats, Floats, str]:
@@ -38,10 +38,10 @@ class Judge:
         model = self.model(W, b)
         with hiddenbits.run_on(n_jobs=2):
             found, error = model.score_samples(self.test, return_std=True)
-        return found, error, model.likelihood_
+        return found, error, model._likelihood_kind
 
     def best_gaussian(
-        self, basis: Floats, effects: Floats, centre: Floats, covariance: Floats
+        self, basis: Floats, effects: Floats, center: Floats, covariance: Floats
     ) -> tuple[Floats, Floats]:
         """Return W and b for activations effects + basis y, y ~ N(c, S), with c and S refitted to the training rows by EM.
 
@@ -51,8 +51,8 @@ class Judge:
         for _ in range(REFIT_STEPS):
             L = np.linalg.cholesky(covariance)
             with hiddenbits.run_on(n_jobs=2):
-                means, spreads = self.model(basis @ L, effects + basis @ centre).posterior(rows, return_cov=True)
+                means, spreads = self.model(basis @ L, effects + basis @ center).posterior(rows, return_cov=True)
             middle = means.mean(axis=0)
             second = spreads.mean(axis=0) + means.T @ means / len(rows) - np.outer(middle, middle)
-            centre, covariance = centre + L @ middle, L @ second @ L.T
-        return basis @ np.linalg.cholesky(covariance), effects + basis @ centre
+            center, covariance = center + L @ middle, L @ second @ L.T
+        return basis @ np.linalg.cholesky(covariance), effects + basis @ center

@@ -29,7 +29,7 @@ TITLES = {
     "ability": "**One ability**, {columns} questions (the 2PL model of item response theory). mirt's `fit_mirt` fits it too, on some tables faster than ours: [next to ours](logistic.md).",
     "tetrachoric": "**Tetrachoric correlations**, {columns} columns, all pairs. gcimpute fits all pairs jointly, by EM.",
     "maps": "**Maps for the eye**: rows on a plane, {columns} columns from 10 classes. The peer has no likelihood, so we measure how well the map shows the classes, which no program was given. Both maps are linear; ours is `LogisticPCA(2)`.",
-    "curved maps": "**Curved maps**: the same rows and measure. Ours is `TopographicMap()`; its length scale was chosen on rows of such classes, with the classes in sight, which favours it. On [real tables](maps.md) either may be better.",
+    "curved maps": "**Curved maps**: the same rows and measure. Ours is `TopographicMap()`; its length scale was chosen on rows of such classes, with the classes in sight, which favors it. On [real tables](maps.md) either may be better.",
 }
 MORE_MEMORY = 1.1  # times the peer's: below that, equal
 

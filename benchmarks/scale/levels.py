@@ -47,7 +47,7 @@ def passes(model: Any, table: Any) -> tuple[Callable[[], Any], Any]:
     """Return a pass over a table, at the parameters of a fit, and its blocks."""
     inner = model._model()
     grid = table.grid(block_height(inner.footprint(table.shape[1], table.source.row_cells)))
-    return pass_of(inner, model.params_, grid), grid
+    return pass_of(inner, model._params, grid), grid
 
 
 def fit(folder: str) -> None:

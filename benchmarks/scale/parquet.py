@@ -76,7 +76,7 @@ def measure(n_rows: int, work: Path) -> tuple[dict[str, object], dict[str, objec
     """Simulate a table; return what a fit to it takes, and a look at it."""
     folder = work / str(n_rows)
     begun = time.perf_counter()
-    write_mixture(folder, n_rows, COLUMNS, CLASSES, seed=SEED)
+    write_mixture(folder, n_rows, COLUMNS, CLASSES, random_state=SEED)
     written = {"seconds_to_simulate": round(time.perf_counter() - begun, 1)}
     written["megabytes_on_disk"] = round(sum(file.stat().st_size for file in folder.iterdir()) / 1e6)
     call = [sys.executable, "-m", "benchmarks.scale.parquet", "--fit", str(folder)]

@@ -62,8 +62,8 @@ def one(design: Design, seed: int) -> dict[str, Any]:
     seconds = time.process_time() - begun
     many = LatentClassAnalysis(len(theta), n_init=RESTARTS, random_state=seed + 1, **EM).fit(X)
     truth = LatentClassAnalysis(len(theta), n_init=1, random_state=seed, **EM | {"max_iter": 1}).fit(X)
-    truth.params_ = replace(truth.params_, weights=np.array(design.shares), probabilities=np.ascontiguousarray(theta.T))
-    ends = [fit.trace_[-1] for fit in (model, many, truth.set_params(**EM).refit(X))]
+    truth._params = replace(truth._params, weights=np.array(design.shares), probabilities=np.ascontiguousarray(theta.T))
+    ends = [fit.trace_[-1] for fit in (model, many, truth.set_params(**EM)._refit(X))]
     from_noise = [restart.objective >= max(ends) - CLOSE for restart in many.restarts_[1:]]
     return {"below": max(ends) - ends[0], "noise": from_noise, "passes": model.n_iter_, "seconds": seconds}
 

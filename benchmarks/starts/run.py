@@ -5,9 +5,9 @@
     python -m benchmarks.starts.run --full --families "CombinationMachine(4)" --tables zoo --n-init 2,3
 
 All are fitted with the same seeds in one run, in turn. A fit is low where its objective a row (log-likelihood or bound
-plus log prior: what it maximises) is more than .02 nats below the best of all fits to the table, of every number of
+plus log prior: what it maximizes) is more than .02 nats below the best of all fits to the table, of every number of
 restarts; of the seeds the first six are counted (not ClippedPCA: it has a closed form and no start). `low_by_score` is
-the same for the log-likelihood of the rows, which a fit does not maximise. Seconds are those of the processor (fits
+the same for the log-likelihood of the rows, which a fit does not maximize. Seconds are those of the processor (fits
 take one). `--families` and `--tables` choose some, `--fits` how many; the others keep the figures that are in the
 results, each with the command that printed it.
 
@@ -52,7 +52,7 @@ TABLES: dict[str, Any] = {
     "SAT12": lambda: load_survey("sat12_binary"),
     "nltcs": lambda: load_debd("nltcs").train[:3000],
     "news100": news100,
-    "bars": lambda: simulate_bars(500, seed=0).X,
+    "bars": lambda: simulate_bars(500, random_state=0).X,
 }
 
 
@@ -69,7 +69,7 @@ def fit(family: str, table: Any, n_init: Any, seed: int) -> tuple[float, float, 
         warnings.simplefilter("ignore")  # a fit that used all its passes is judged like any other
         model.fit(table)
     seconds = time.process_time() - began
-    return max(restart.objective for restart in model.restarts_) / model.weight_seen_, model.score(table), seconds
+    return max(restart.objective for restart in model.restarts_) / model._fit_weight, model.score(table), seconds
 
 
 def measure(family: str, name: str, fits: int, others: list[int]) -> dict[str, Any]:

@@ -38,16 +38,16 @@ FAMILIES: dict[str, Any] = {
 def drawn(n: int, d: int) -> np.ndarray:
     """Return rows, packed eight to a byte."""
     rng = np.random.default_rng(0)
-    centres, slopes = rng.normal(-1.0, 1.2, (CLASSES, d)), rng.normal(0.0, 0.5, d)
+    centers, slopes = rng.normal(-1.0, 1.2, (CLASSES, d)), rng.normal(0.0, 0.5, d)
     parts = []
     for start in range(0, n, 5_000):
         m = min(5_000, n - start)
-        heights = centres[rng.integers(CLASSES, size=m)] + rng.standard_normal((m, 1)) * slopes
+        heights = centers[rng.integers(CLASSES, size=m)] + rng.standard_normal((m, 1)) * slopes
         parts.append(np.packbits(rng.random((m, d)) < 1.0 / (1.0 + np.exp(-heights)), axis=1))
     return np.concatenate(parts)
 
 
-def fitted(model: Any, rows: hb.Table, limit: float | None) -> dict[str, Any]:
+def fitted(model: Any, rows: hb.tables.Table, limit: float | None) -> dict[str, Any]:
     """Fit; return how it went."""
     begun = time.perf_counter() if limit else time.process_time()
     with warnings.catch_warnings(), hb.run_on(n_jobs=2), hb.run_on(max_time=limit) if limit else nullcontext():
@@ -59,11 +59,11 @@ def fitted(model: Any, rows: hb.Table, limit: float | None) -> dict[str, Any]:
 
 def gain(model: Any, independent: Any, packed: np.ndarray, d: int) -> dict[str, Any]:
     """Return the gain in new rows."""
-    exact = model.likelihood_ == "exact"
+    exact = model._likelihood_kind == "exact"
     new = hb.open_table(packed if exact else packed[:FEWER_NEW], packed=True, n_columns=d)
     above = model.score_samples(new) - independent.score_samples(new)
     error = above.std(ddof=1) / np.sqrt(len(above))
-    return {"gain": round(above.mean(), 3), "gain_error": round(error, 3), "likelihood": model.likelihood_}
+    return {"gain": round(above.mean(), 3), "gain_error": round(error, 3), "likelihood": model._likelihood_kind}
 
 
 def main() -> None:

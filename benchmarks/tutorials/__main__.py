@@ -1,4 +1,4 @@
-"""The analyses of the tutorials, ours next to those of R's programs and of StepMix; the pictures of the pages.
+"""The analyzes of the tutorials, ours next to those of R's programs and of StepMix; the pictures of the pages.
 
     python -m benchmarks.tutorials                   (needs HIDDENBITS_DATA; a minute)
 
@@ -49,9 +49,9 @@ def trait(table: str, name: str) -> tuple[Any, dict[str, Any]]:
     """A two-parameter model: slopes, intercepts, their errors and all statistics of fit, next to mirt's."""
     X, mirt = survey(table), reference(f"{name}_2pl_mirt_louis")
     model = LogisticPCA(1, **TRAIT).fit(X)
-    found = inference.information(model, X, robust=False)
+    found = inference.standard_errors(model, X, robust=False)
     values, errors = mirt[mirt.what == "par"], mirt[mirt.what == "SE"]
-    test, theirs = diagnostics.m2(model, X), reference(f"{name}_M2_mirt").iloc[0]
+    test, theirs = diagnostics.m2_test(model, X), reference(f"{name}_M2_mirt").iloc[0]
     items, fits = diagnostics.item_fit(model, X), reference(f"{name}_itemfit_mirt")
     figures = {
         "items": list(X.columns),
@@ -120,8 +120,8 @@ def levels(names: Any) -> list[str]:
 def fitted(X: Any, counts: Any, theirs: dict[str, Any], K: int, **settings: Any) -> tuple[Any, dict[str, Any]]:
     """A fit next to poLCA's, classes from the largest to the smallest."""
     model = LatentClassAnalysis(K, **CLASSES, **settings).fit(X, sample_weight=counts)
-    found = inference.information(model, X, sample_weight=counts, robust=False, kind="outer")
-    fit = diagnostics.overall(model, X, counts)
+    found = inference.standard_errors(model, X, sample_weight=counts, robust=False, kind="outer")
+    fit = diagnostics.fit_statistics(model, X, counts)
     order, names = np.argsort(-model.weights_), levels(model.level_names_)
     assigned = np.bincount(model.predict(X), counts, K)[order] / fit.rows
     keys = [f"{k + 1}|{name}" for k in range(K) for name in names]
@@ -139,7 +139,7 @@ def fitted(X: Any, counts: Any, theirs: dict[str, Any], K: int, **settings: Any)
             np.nan_to_num(found.se["probabilities"][order]), [theirs["probability se"][key] for key in keys]
         ),
         "restarts": len(model.restarts_),
-        "agreeing": [model.n_agreeing_, theirs["agreeing"], theirs["attempts"]],
+        "agreeing": [diagnostics.replicated_starts(model), theirs["agreeing"], theirs["attempts"]],
         "levels": names,
     }
 
@@ -159,7 +159,8 @@ def carcinoma(polca: dict[str, Any], stepmix: dict[str, Any]) -> dict[str, Any]:
     rows = np.repeat(np.array(list(X.values())).T, counts, axis=0)  # simulated tables have no weights
     quick = {K: LatentClassAnalysis(K, **(CLASSES | {"tol": 1e-6, "n_init": 4})).fit(rows) for K in found}
     tests = {
-        f"{K} against {K + 1}": diagnostics.bootstrap_lrt(quick[K], quick[K + 1], rows, n=99, seed=0) for K in (2, 3)
+        f"{K} against {K + 1}": diagnostics.bootstrap_lrt(quick[K], quick[K + 1], rows, n_replicates=99, random_state=0)
+        for K in (2, 3)
     }
     return {
         "classes": {K: one for K, (_, one) in found.items()},

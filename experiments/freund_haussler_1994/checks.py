@@ -25,10 +25,10 @@ def targets() -> dict[str, dict[str, Any]]:
     """The targets are what they should be, and the library's exact likelihood on them."""
     found = {}
     for target, (total, log_z) in SIZES.items():
-        weights, thresholds = datasets.influences_truth(target)
+        weights, thresholds = datasets.true_influences(target)
         found[f"{target}: sum of absolute weights"] = near(np.abs(weights).sum(), total, 1e-4)
         found[f"{target}: ln Z"] = near(data.told(weights, thresholds).log_partition_, log_z, 1e-5)
-    drawn = datasets.simulate_influences("A", seed=1000)
+    drawn = datasets.simulate_influences("A", random_state=1000)
     truth = data.told(drawn.weights, drawn.thresholds)
     for part, goal in (("train", 0.399995), ("test", 0.401602)):
         found[f"A, rows 1000: true log-loss, {part}"] = near(

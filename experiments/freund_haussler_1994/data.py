@@ -9,8 +9,8 @@ from sklearn.datasets import load_digits
 
 from hiddenbits import CombinationMachine, datasets, evaluate
 
-INK = 12  # grey of 0 to 255 above which a pixel is ink: above -.9 in the scale of -1 to 1
-SMALL_INK = 7  # the same for scikit-learn's digits, whose grey goes from 0 to 16
+INK = 12  # gray of 0 to 255 above which a pixel is ink: above -.9 in the scale of -1 to 1
+SMALL_INK = 7  # the same for scikit-learn's digits, whose gray goes from 0 to 16
 ROWS = 500
 
 
@@ -33,10 +33,10 @@ def digits(seed: int, n_rows: int = ROWS) -> Halves:
 
 def small_digits(seed: int, n_rows: int = ROWS) -> Halves:
     """Some of scikit-learn's digits to fit on and as many others to test."""
-    grey, label = load_digits(return_X_y=True)
-    order = np.random.default_rng(seed).permutation(len(grey))
+    gray, label = load_digits(return_X_y=True)
+    order = np.random.default_rng(seed).permutation(len(gray))
     fit, test = order[:n_rows], order[n_rows : 2 * n_rows]
-    rows = (grey > SMALL_INK).astype(np.uint8)
+    rows = (gray > SMALL_INK).astype(np.uint8)
     return Halves(rows[fit], rows[test], label[fit], label[test])
 
 
@@ -54,14 +54,14 @@ def told(weights: np.ndarray, thresholds: np.ndarray, bias: np.ndarray | None = 
     m, d = weights.shape
     rows = np.tile(np.arange(max(2, m))[:, None] % 2, (1, d))  # as many rows as units, or the fit is refused
     model = CombinationMachine(m, bias=bias is not None, start="noise", max_iter=0, random_state=0).fit(rows)
-    model.params_ = model._model().exact(weights.T.copy(), thresholds.copy(), np.zeros(d) if bias is None else bias)
+    model._params = model._model().exact(weights.T.copy(), thresholds.copy(), np.zeros(d) if bias is None else bias)
     return model
 
 
 def measures(model: Any, rows: np.ndarray, *, likelihood: bool = True) -> dict[str, float]:
     """The paper's three errors."""
     found = {
-        "bit": evaluate.single_bit_error(model, rows).value,
+        "bit": evaluate.leave_one_out_error(model, rows).value,
         "reconstruction": evaluate.code_length(model, rows).value,
     }
     return {"log-loss": evaluate.bits_per_cell(model, rows).value, **found} if likelihood else found

@@ -8,7 +8,8 @@ import numpy as np
 from common import Run, have_data
 
 import data
-from hiddenbits import CombinationMachine, IndependentColumns, LatentClassAnalysis, Pursuit
+from hiddenbits import CombinationMachine, IndependentColumns, LatentClassAnalysis
+from hiddenbits.options import Pursuit
 
 SEEDS = {"rows": [0, 1, 2], "starts": "the seed of the rows"}
 UNITS = 45

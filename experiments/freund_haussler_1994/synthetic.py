@@ -53,7 +53,7 @@ SHRINK = 7.0
 
 def rows(table: str, seed: int) -> datasets.SimulatedInfluences:
     target, *divided = table.split("/")
-    return datasets.simulate_influences(target, shrink=SHRINK if divided else 1.0, seed=seed)
+    return datasets.simulate_influences(target, shrink=SHRINK if divided else 1.0, random_state=seed)
 
 
 def fitted(recipe: Recipe, X: np.ndarray, start: int) -> CombinationMachine:

@@ -10,13 +10,13 @@ NEAR = 0.5  # a field is a bar if it is at most this far from it, as a part of t
 
 def images(seed: int, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
     """Return images and the bars they are made of."""
-    made = simulate_bars(n_rows, seed=seed)
+    made = simulate_bars(n_rows, random_state=seed)
     return made.X, made.fields
 
 
 def drawn(seed: int, n_rows: int) -> float:
     """Return how many bars are on in an image of this set, on average: what chance made of two."""
-    return float(simulate_bars(n_rows, seed=seed).states.sum(axis=1).mean())
+    return float(simulate_bars(n_rows, random_state=seed).states.sum(axis=1).mean())
 
 
 def errors(found: np.ndarray, fields: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -7,11 +7,11 @@ from sklearn.utils import check_random_state
 
 from hiddenbits import datasets
 
-BRIGHTEST, WIDER = 0.02, 3.0  # share that is clamped; the surround is so many times wider than the centre
+BRIGHTEST, WIDER = 0.02, 3.0  # share that is clamped; the surround is so many times wider than the center
 
 
 def images() -> list[np.ndarray]:
-    """The 13 grey images of natural13.npz."""
+    """The 13 gray images of natural13.npz."""
     with np.load(datasets.data_folder() / "images" / "natural13.npz", allow_pickle=False) as stored:
         return [stored[f"image{number}"].astype(float) for number in range(1, len(stored.files) + 1)]
 
@@ -41,5 +41,5 @@ def sampled(whole: list[np.ndarray], n_patches: int, side: int, seed: int) -> np
 
 
 def natural(n_patches: int, side: int, seed: int, width: float = 1.0) -> np.ndarray:
-    """Patches, in float32; `width` is that of the filter's centre, in pixels."""
+    """Patches, in float32; `width` is that of the filter's center, in pixels."""
     return sampled([filtered(clamped(image), width) for image in images()], n_patches, side, seed)

@@ -62,7 +62,7 @@ def courses(folder: Path, found: dict[str, Any], whole: dict[str, Any]) -> None:
     figure, axes = plt.subplots(1, 2, figsize=(10.0, 4.4), layout="constrained")
     for ax, what, label in zip(axes, ("active", "noise"), ("$\\pi H$", "$\\sigma$"), strict=True):
         for number, (name, one) in enumerate(found.items()):
-            # Ten colours: what is beyond them is dashed.
+            # Ten colors: what is beyond them is dashed.
             line = {"color": f"C{number % 10}", "linestyle": "-" if number < 10 else "--", "linewidth": 1.2}
             ax.plot(np.arange(1, len(one[what]) + 1), one[what], label=in_letters(name), **line)
         size = f"full size, {whole['side']} x {whole['side']}: {whole['done']} of {whole['passes']} passes"

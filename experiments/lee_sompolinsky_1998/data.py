@@ -24,7 +24,7 @@ def balanced(n_columns: int) -> np.ndarray:
 
 
 def twos() -> datasets.Digits:
-    """The USPS images of the digit 2, ink above half grey."""
+    """The USPS images of the digit 2, ink above half gray."""
     return datasets.load_usps(2)
 
 

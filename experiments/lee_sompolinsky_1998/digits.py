@@ -156,7 +156,7 @@ def reconstruction(model: ClippedPCA, train: np.ndarray, test: np.ndarray) -> di
 
 def posteriors(model: ClippedPCA, rows: np.ndarray) -> dict[str, Any]:
     """Posterior means and likelihoods beside 100,000 importance draws a row, from a Gaussian a little wider."""
-    means, covariances = model.posterior(rows, return_cov=True)
+    means, covariances = model.transform(rows, return_cov=True)
     scale = 1.0 / np.sqrt(model.noise_variances_)
     slopes, heights = model.components_.T * scale[:, None], model.intercepts_ * scale
     rng, off, gap = np.random.default_rng(SEEDS["importance"]), 0.0, 0.0
@@ -169,8 +169,8 @@ def posteriors(model: ClippedPCA, rows: np.ndarray) -> dict[str, Any]:
         )
         score += 0.5 * ((z**2).sum(axis=1) - (y**2).sum(axis=1)) + np.log(np.diag(root)).sum()
         weights = np.exp(score - logsumexp(score))
-        centre = weights @ y
-        off = max(off, float((np.abs(mean - centre) / np.sqrt(weights @ (y - centre) ** 2)).max()))
+        center = weights @ y
+        off = max(off, float((np.abs(mean - center) / np.sqrt(weights @ (y - center) ** 2)).max()))
         gap = max(gap, float(abs(estimate - logsumexp(score) + np.log(DRAWS))))
     return {"rows": len(rows), "draws": DRAWS, "mean_in_posterior_deviations": off, "log_likelihood": gap}
 

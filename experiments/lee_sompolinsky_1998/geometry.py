@@ -1,4 +1,4 @@
-"""Cells between planes, by linear programs: which rows a clipped model can make, and which cells are neighbours."""
+"""Cells between planes, by linear programs: which rows a clipped model can make, and which cells are neighbors."""
 
 import numpy as np
 from scipy.optimize import linprog
@@ -39,6 +39,6 @@ def is_bounded(W: np.ndarray, signs: np.ndarray) -> bool:
     return bool(-found.fun < INSIDE)
 
 
-def neighbours(there: np.ndarray) -> np.ndarray:
-    """Return how many neighbours each cell has: cells with one other sign, which share a face with it."""
+def neighbors(there: np.ndarray) -> np.ndarray:
+    """Return how many neighbors each cell has: cells with one other sign, which share a face with it."""
     return np.asarray(((there[:, None, :] != there[None]).sum(axis=2) == 1).sum(axis=1))

@@ -1,10 +1,10 @@
-"""How many rows a clipped model can make: enumeration, Cover's count and the paper's N^P; neighbours; entropy."""
+"""How many rows a clipped model can make: enumeration, Cover's count and the paper's N^P; neighbors; entropy."""
 
 from typing import Any
 
 import numpy as np
 from common import Run
-from geometry import cells, is_bounded, neighbours, planes
+from geometry import cells, is_bounded, neighbors, planes
 from scipy.sparse.csgraph import shortest_path
 
 from hiddenbits import evaluate
@@ -29,7 +29,7 @@ LARGE = ((256, 2), (256, 3))  # many more columns than dimensions: counted by th
 def counted(n: int, q: int, *, biases: bool) -> dict[str, Any]:
     W, h = planes(n, q, biases=biases, seed=SEEDS["planes"])
     there = cells(W, h)
-    beside = neighbours(there)
+    beside = neighbors(there)
     flips = (there[:, None, :] != there[None]).sum(axis=2)
     steps = shortest_path(flips == 1, unweighted=True)  # through cells with one other sign; infinite if there is no way
     closed = np.array([is_bounded(W, signs) for signs in there])
@@ -37,11 +37,11 @@ def counted(n: int, q: int, *, biases: bool) -> dict[str, Any]:
         "cells": len(there),
         "formula": evaluate.count_patterns(n, q, biases=biases),
         "bounded": int(closed.sum()),
-        "fewest_neighbours": int(beside.min()),
+        "fewest_neighbors": int(beside.min()),
         "fewest_within_two_flips": int(((flips > 0) & (flips <= 2)).sum(axis=1).min()),
         "connected": bool(np.isfinite(steps).all()),
         "steps_beyond_flips": float((steps - flips).max()) if np.isfinite(steps).all() else None,
-        "fewest_neighbours_of_bounded": int(beside[closed].min()) if closed.any() else None,
+        "fewest_neighbors_of_bounded": int(beside[closed].min()) if closed.any() else None,
     }
 
 

@@ -85,11 +85,11 @@ def spectrum(folder: Path, train: np.ndarray) -> None:
     model = ClippedPCA("parallel", random_state=0).fit(train)
     figure, axes = plt.subplots(1, 2, figsize=(11.0, 4.0), layout="constrained")
     axes[0].axhline(0.0, color=GREY, linewidth=0.8)
-    for values, name, colour, marker in (
+    for values, name, color, marker in (
         (model.bit_spectrum_, "bits, $C^{SS}$", BLUE, "s"),
         (model.spectrum_, "hidden variables, $C^{XX}$", RED, "o"),
     ):
-        axes[0].plot(np.arange(1, len(values) + 1), values, marker, ms=3, color=colour, label=name)
+        axes[0].plot(np.arange(1, len(values) + 1), values, marker, ms=3, color=color, label=name)
     axes[0].set(xlabel="rank", ylabel="eigenvalue")
     axes[0].legend(fontsize=8)
     plots.spectrum(model, ax=axes[1])

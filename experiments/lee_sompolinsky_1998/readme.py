@@ -15,7 +15,7 @@ def cells_table(found: Found) -> str:
     rows: list[list[object]] = []
     for size, c in found["cells"]["counts"].items():
         without, biased = c["without biases"], c["with biases"]
-        bounded = biased["fewest_neighbours_of_bounded"]
+        bounded = biased["fewest_neighbors_of_bounded"]
         rows.append(
             [
                 size,
@@ -23,14 +23,14 @@ def cells_table(found: Found) -> str:
                 f"{without['cells']} / {without['formula']}",
                 f"{biased['cells']} / {biased['formula']}",
                 int(size.split(", ")[1]) + 1,
-                without["fewest_neighbours"],
-                biased["fewest_neighbours"],
+                without["fewest_neighbors"],
+                biased["fewest_neighbors"],
                 f"{bounded} ({biased['bounded']} cells)" if bounded is not None else "",
                 f"{without['fewest_within_two_flips']} / {biased['fewest_within_two_flips']}",
             ]
         )
     head = ["N, P", "paper: N^P, of 2^N rows", "without biases: found / formula", "with biases: found / formula"]
-    head += ["paper: neighbours at least", "without biases", "with biases", "of bounded cells"]
+    head += ["paper: neighbors at least", "without biases", "with biases", "of bounded cells"]
     return grid([*head, "within two flips, without / with biases"], rows)
 
 

@@ -16,7 +16,7 @@ sys.path.insert(0, str(HERE.parent))  # what the experiments share
 
 import common  # noqa: E402
 
-from hiddenbits import DegeneratePairsWarning  # noqa: E402
+from hiddenbits.exceptions import DegeneratePairsWarning  # noqa: E402
 
 STEPS = {
     "translation": "translation",

@@ -18,7 +18,7 @@ N_ROWS = 2000
 @lru_cache(maxsize=1)
 def lines_network() -> tuple[NoisyOrNetwork, SimulatedLines]:
     """Our network of the first seed and its rows, for pictures and for what is asked of a network that has learned."""
-    data = simulate_lines(N_ROWS, seed=100)
+    data = simulate_lines(N_ROWS, random_state=100)
     return NoisyOrNetwork((10, 5), random_state=100).fit(data.X), data
 
 
@@ -36,7 +36,7 @@ def runs(make: Any, seeds: range) -> dict[str, Any]:
     """Fit to the data of each seed; return what was found, how well it explains the rows, and how long it took."""
     lines, sets, heights, seconds = [], [], [], []
     for seed in seeds:
-        truth = simulate_lines(N_ROWS, seed=seed)
+        truth = simulate_lines(N_ROWS, random_state=seed)
         begin = time.process_time()
         with hiddenbits.run_on(n_jobs=2):
             model = make(seed).fit(truth.X)

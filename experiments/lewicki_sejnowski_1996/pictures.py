@@ -47,7 +47,7 @@ def figure1(figures: Path) -> None:
     """Pattern types with their probabilities, and typical rows."""
     import matplotlib.pyplot as plt
 
-    truth = simulate_lines(N_ROWS, seed=100)
+    truth = simulate_lines(N_ROWS, random_state=100)
     whole = plt.figure(figsize=(9, 6.2), layout="constrained")
     above, below = whole.subfigures(2, 1, height_ratios=(1.0, 1.6))
     above.suptitle("A: one type is chosen; of the free lines each is on with .3", fontsize=10)
@@ -89,7 +89,7 @@ def figure2(figures: Path) -> dict[str, Any]:
 
 def shifter(figures: Path, *, full: bool) -> dict[str, Any]:
     """Each cause as two rows of pixels, the row and its copy; each direction by the causes that it switches on."""
-    truth = simulate_shifter(N_ROWS if full else 200, seed=100)
+    truth = simulate_shifter(N_ROWS if full else 200, random_state=100)
     model = NoisyOrNetwork((16, 2), n_init=2 if full else 1, random_state=100).fit(truth.X)
     order = np.argmax((model.strengths_ > 0.5) @ truth.patterns.T.astype(float), axis=1)
     straight = np.argsort(order, kind="stable")

@@ -17,12 +17,12 @@ N_ROWS = 2000
 def runs(make: Any, seeds: range) -> dict[str, Any]:
     causes, accuracies, seconds = [], [], []
     for seed in seeds:
-        truth = simulate_shifter(N_ROWS, seed=seed)
+        truth = simulate_shifter(N_ROWS, random_state=seed)
         begin = time.process_time()
         with hiddenbits.run_on(n_jobs=2):
             model = make(seed).fit(truth.X)
             seconds.append(time.process_time() - begin)
-            top = model.code(truth.X)[:, model.strengths_.shape[0] :]
+            top = model.posterior_mode(truth.X)[:, model.strengths_.shape[0] :]
         found = {tuple(row) for row in (model.strengths_ > 0.5).astype(int)}
         causes.append(sum(tuple(row) in found for row in truth.patterns))
         right = float(np.mean((top[:, 0] > top[:, 1]) == (truth.directions == 1)))

@@ -9,7 +9,8 @@ import numpy as np
 from common import Run, have_data
 
 import data
-from hiddenbits import LogisticPCA, Variational, plots
+from hiddenbits import LogisticPCA, plots
+from hiddenbits.options import Variational
 
 SEEDS = {"data": 3, "start": 0, "rows": 0}
 SIDES = (4, 8, 16)
@@ -17,7 +18,7 @@ SIDES = (4, 8, 16)
 
 def of_rows(model: LogisticPCA, X: np.ndarray, n_points: int) -> dict[str, float]:
     """Means over rows of how far the Gaussian is from the truth."""
-    means, covariances = model.posterior(X, return_cov=True)
+    means, covariances = model.transform(X, return_cov=True)
     distances, widths, shapes, shifts = [], [], [], []
     for row, mean, covariance in zip(X, means, covariances, strict=True):
         x, y, density = plots.posterior_density(model, row, n_points=n_points)

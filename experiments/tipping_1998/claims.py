@@ -93,7 +93,7 @@ def copies(one: dict[str, Any]) -> str:
 
 def clear_clusters(found: Found) -> str:
     one = found["maps"]["synthetic"]["0.05"]
-    share, by_pca = one["nearest_neighbour_of_the_same_prototype"], one["the_same_by_pca"]
+    share, by_pca = one["nearest_neighbor_of_the_same_prototype"], one["the_same_by_pca"]
     return f"{share:.1%} (PCA {by_pca:.1%}); {copies(one)}"
 
 

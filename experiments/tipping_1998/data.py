@@ -7,7 +7,7 @@ from hiddenbits import datasets
 
 def synthetic(seed: int, flip: float = 0.05, n_columns: int = 16) -> datasets.SimulatedPrototypes:
     """Three prototypes, 200 copies of each, bits inverted with probability `flip`."""
-    return datasets.simulate_prototypes(3, n_columns, flip=flip, seed=seed)
+    return datasets.simulate_prototypes(3, n_columns, flip=flip, random_state=seed)
 
 
 def twos(side: int = 16) -> np.ndarray:

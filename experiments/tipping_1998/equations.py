@@ -73,8 +73,8 @@ def as_latent_classes(X: np.ndarray) -> float:
     W, b = passes(X)
     draws = np.random.default_rng(SEEDS["draws"]).standard_normal((DRAWS, 2))
     model = LatentClassAnalysis(DRAWS, max_iter=1, random_state=0).fit(X)
-    model.params_ = replace(
-        model.params_, weights=np.full(DRAWS, 1.0 / DRAWS), probabilities=expit(W @ draws.T + b[:, None])
+    model._params = replace(
+        model._params, weights=np.full(DRAWS, 1.0 / DRAWS), probabilities=expit(W @ draws.T + b[:, None])
     )
     return float(abs(model.score(X) + on_draws(X, (W, b), draws)))
 

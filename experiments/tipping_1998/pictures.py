@@ -14,7 +14,8 @@ from sklearn.decomposition import PCA
 from sklearn.metrics import roc_auc_score
 
 import data
-from hiddenbits import IndependentColumns, LogisticPCA, Variational, datasets, evaluate, plots
+from hiddenbits import IndependentColumns, LogisticPCA, datasets, evaluate, plots
+from hiddenbits.options import Variational
 
 SEEDS = {"synthetic data": 3, "start": 0}
 LOOSENESS = (0.1, 0.5, 0.9)  # the rows of Figure 4: quantiles of how loose the bound is
@@ -49,13 +50,13 @@ def synthetic_maps(folder: Path) -> dict[str, Any]:
         model = LogisticPCA(2, method=Variational(refine=False), random_state=SEEDS["start"]).fit(X)
         names = [f"bit {j + 1}" for j in range(16)]
         groups = np.array(["prototype 1", "prototype 2", "prototype 3"])[prototype]
-        plots.map(model, X, colour=groups, lines=flip > 0.1, names=names, ax=ax)
+        plots.map(model, X, color=groups, lines=flip > 0.1, names=names, ax=ax)
         ax.set_title(f"bits inverted with probability {flip:g}", fontsize=10, loc="left")
         codes = model.transform(X)
         found[f"{flip:g}"] = {
             "distinct_places": len(np.unique(np.round(codes, 9), axis=0)),
-            "nearest_neighbour_of_the_same_prototype": neighbours(codes, prototype),
-            "the_same_by_pca": neighbours(PCA(2).fit_transform(X.astype(float)), prototype),
+            "nearest_neighbor_of_the_same_prototype": neighbors(codes, prototype),
+            "the_same_by_pca": neighbors(PCA(2).fit_transform(X.astype(float)), prototype),
             **prototypes(model, X, prototype),
         }
     save(figure, folder, "figure1_synthetic")
@@ -87,7 +88,7 @@ def loops(images: np.ndarray, codes: np.ndarray) -> float:
     return float(roc_auc_score(has, has[np.argsort(apart, axis=1)[:, :10]].mean(axis=1)))
 
 
-def neighbours(codes: np.ndarray, groups: np.ndarray) -> float:
+def neighbors(codes: np.ndarray, groups: np.ndarray) -> float:
     """Share of rows whose nearest other place holds a row of the same group."""
     apart = ((codes[:, None] - codes[None]) ** 2).sum(axis=2)
     apart[apart < 1e-12] = np.inf
@@ -171,7 +172,7 @@ def turned(model: LogisticPCA, towards: LogisticPCA, X: np.ndarray) -> LogisticP
     """Return the same model with axes turned, or mirrored, so that rows lie as on the other map, as far as they can."""
     u, _, v = np.linalg.svd(model.transform(X).T @ towards.transform(X))
     made = copy(model)
-    made.params_ = replace(model.params_, loadings=model.params_.loadings @ (u @ v))
+    made._params = replace(model._params, loadings=model._params.loadings @ (u @ v))
     return made
 
 
@@ -199,13 +200,13 @@ def senate(folder: Path) -> dict[str, Any]:
     model = LogisticPCA(2, random_state=SEEDS["start"]).fit(votes.X)
     parties = {"D": "Democrat", "R": "Republican", "Indep": "independent"}
     party = np.array([parties[name] for name in votes.party])
-    ax = plots.map(model, votes.X, colour=party, ellipses=0.5, lines=8, names=votes.names)
+    ax = plots.map(model, votes.X, color=party, ellipses=0.5, lines=8, names=votes.names)
     save(ax.figure, folder, "senate109")
     return {
         "senators": len(votes.X),
         "votes": votes.X.shape[1],
         "blank_cells": float(np.isnan(votes.X).mean()),
-        "nearest_neighbour_of_the_same_party": neighbours(model.transform(votes.X), party),
+        "nearest_neighbor_of_the_same_party": neighbors(model.transform(votes.X), party),
         "bits_per_cell": evaluate.bits_per_cell(model, votes.X).value,
         "bits_per_cell_of_independent_columns": evaluate.bits_per_cell(
             IndependentColumns().fit(votes.X), votes.X

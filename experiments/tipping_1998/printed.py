@@ -14,7 +14,8 @@ from common import Run, have_data
 from programs import RIDGE, Start, bound_after, error, of_the_prior, on_draws, sampling, start, variational
 
 import data
-from hiddenbits import LogisticPCA, Variational
+from hiddenbits import LogisticPCA
+from hiddenbits.options import Variational
 
 SEEDS = {"synthetic data": 3, "starts": [0, 1, 2, 3, 4], "draws": "those of the start, and 500 of the prior"}
 DRAWS = 500

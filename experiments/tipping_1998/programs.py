@@ -60,7 +60,7 @@ def bound(X: np.ndarray, W: np.ndarray, b: np.ndarray, xi: np.ndarray, C: np.nda
 
 def variational(X: np.ndarray, begin: Start, inner: int = 2) -> Iterator[tuple[Start, float]]:
     """Yield the parameters at the end of each pass and the bound a row with which it began."""
-    (W, b), centre = begin, begin[1]
+    (W, b), center = begin, begin[1]
     xi = of_the_prior(W, b, len(X))
     while True:
         for _ in range(inner):
@@ -72,7 +72,7 @@ def variational(X: np.ndarray, begin: Start, inner: int = 2) -> Iterator[tuple[S
         moments[:, :2, :2] += C  # eq 12
         left = (slope(xi).T @ moments.reshape(len(X), -1)).reshape(-1, 3, 3) + RIDGE * np.eye(3)
         right = (X - 0.5).T @ hat
-        right[:, 2] += RIDGE * centre
+        right[:, 2] += RIDGE * center
         joint = np.linalg.solve(left, right[:, :, None])[:, :, 0]  # eq 11
         W, b = joint[:, :2], joint[:, 2]
         yield (W, b), value

@@ -82,7 +82,7 @@ def call(function: str, *arguments: object, **options: object) -> str:
     Examples
     --------
     >>> print(call("hiddenbits.report", Name("X"), by="a`b", seed=3))
-    hiddenbits.report(X, by='a\x60b', seed=3)
+    hiddenbits.report(X, by='a\x60b', random_state=3)
     """
     given = [*map(repr, arguments), *(f"{name}={value!r}" for name, value in options.items())]
     # in texts alone: nothing else that is printed has backticks or two spaces

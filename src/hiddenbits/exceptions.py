@@ -93,7 +93,7 @@ class UntrustedLikelihoodError(RuntimeError):
 
 
 class RecodedColumnsWarning(UserWarning):
-    """Columns of two values were read as binary, and which value is 1 was guessed; `recode=` chooses, without a warning.
+    """Columns of two values were read as binary, and which value is 1 was guessed; `recode=` chooses it.
 
     Examples
     --------

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 import hiddenbits
-from hiddenbits import Piece, Table, map_pieces
 from hiddenbits.data.hashing import digest
 from hiddenbits.quoting import printable, told
 from hiddenbits.store import make_folder, whole_file
+from hiddenbits.tables import Piece, Table, map_pieces
 
 FORMAT = 1
 PIECE_CELLS = 1 << 22  # cells that are worked on together

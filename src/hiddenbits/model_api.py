@@ -39,7 +39,7 @@ STREAMS: Mapping[str, tuple[Literal["restart", "pass_number", "block"], int]] = 
     "split off": ("pass_number", 2**36),  # the rows that a fit does not learn from
     "step": ("block", 2**33),  # a random step, next to the blocks that it was estimated from
     "sample": ("restart", 2**32),  # rows that are drawn from a fitted model
-    "normaliser": ("restart", 2**35),  # estimates of a normalising constant
+    "normalizer": ("restart", 2**35),  # estimates of a normalizing constant
     "row order": ("restart", 2**36),  # the shuffle of rows for random steps
 }
 
@@ -201,7 +201,7 @@ class Model(Protocol[P, S]):
 
 
 class RowModel(Model[P, S], Protocol[P, S]):
-    """What `score`, `complete`, `bit_probabilities` and `sample` call."""
+    """What `score`, `complete`, `cell_probabilities` and `sample` call."""
 
     def log_likelihood(self, params: P, shared: Any, block: Block) -> Floats:
         """Return ln P(observed cells) of each row, (n,)."""
@@ -222,7 +222,7 @@ class CodeModel(RowModel[P, S], Protocol[P, S]):
     def posterior(self, params: P, shared: Any, block: Block) -> Floats:
         """Return the posterior mean of each row's code, (n, q)."""
 
-    def code(self, params: P, shared: Any, block: Block) -> Floats:
+    def posterior_mode(self, params: P, shared: Any, block: Block) -> Floats:
         """Return the most probable code of each row, (n, q)."""
 
     def reconstruct(self, params: P, codes: Floats) -> Floats:
@@ -314,7 +314,7 @@ class ClassCodes(Declared[P]):
         x = rng.random((n, params.n_columns)) < self.cell_probabilities(params).T[classes]
         return x.view(np.uint8), np.eye(len(weights))[classes]
 
-    def code(self, params: P, shared: Any, block: Block) -> Floats:
+    def posterior_mode(self, params: P, shared: Any, block: Block) -> Floats:
         """Return the most probable class of each row, as 1 among zeros, (n, K)."""
         r = self.posterior(params, shared, block)
         return np.asarray(np.eye(r.shape[1])[r.argmax(axis=1)])
@@ -351,7 +351,7 @@ class ClassCodes(Declared[P]):
 
 @runtime_checkable
 class Extrapolates(Protocol[P]):
-    """A model with an unconstrained parametrisation. `Linked` has it."""
+    """A model with an unconstrained parametrization. `Linked` has it."""
 
     def to_vector(self, params: P) -> Floats:
         """Return the coordinates, in one row."""

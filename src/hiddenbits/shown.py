@@ -235,7 +235,7 @@ class Summary:
 
 
 def story_html(story: Mapping[str, str]) -> str:
-    """Return how a fit went as a small table; its colours are those of the page."""
+    """Return how a fit went as a small table; its colors are those of the page."""
     rows = "".join(
         f'<tr><th style="text-align:left">{as_html(name)}</th><td style="text-align:left">{as_html(said)}</td></tr>'
         for name, said in story.items()

@@ -10,7 +10,7 @@ import numpy as np
 
 from tests.cli.test_commands import run
 
-FLAGS = ["--id", "person", "--drop", "town", "--code", "colour:one-hot"]
+FLAGS = ["--id", "person", "--drop", "town", "--recode", "color:one-hot"]
 OTHERS = ["person", "town", "age"]
 
 
@@ -20,7 +20,7 @@ def people(tmp_path):
     path, rng = tmp_path / "people.csv", np.random.default_rng(0)
     with path.open("w", newline="") as file:
         lines = csv.writer(file)
-        lines.writerow(["age", "smokes", "rated", "person", "colour", "town", "bit"])
+        lines.writerow(["age", "smokes", "rated", "person", "color", "town", "bit"])
         for i in range(60):
             yes = rng.random(3) < (0.9 if i % 2 else 0.1)
             cells = ["yes" if yes[0] else "no", 1 + yes[1], ["red", "green"][i // 2 % 2] if i % 2 else "blue"]
@@ -54,13 +54,13 @@ def test_completed_rows_are_the_file_with_its_blanks_filled(people, model, tmp_p
     run("complete", people, model, "-o", tmp_path / "out.csv", *(["--bits"] if bits else []))
     before, after = rows_of(people), rows_of(tmp_path / "out.csv")
     assert list(after[0]) == list(before[0])
-    own = {"smokes": {"yes", "no"}, "rated": {"1", "2"}, "colour": {"red", "green", "blue"}}
+    own = {"smokes": {"yes", "no"}, "rated": {"1", "2"}, "color": {"red", "green", "blue"}}
     for i, (old, new) in enumerate(zip(before, after, strict=True)):
         assert all(old[name] in ("", new[name]) for name in old)
         assert all(new[name] in values for name, values in own.items())
         assert not bits or new["bit"] in ("0", "1")
-        if i != 20 and old["colour"] == "":  # an even row is blue; no bit of its colour is above one half by chance
-            assert new["colour"] == ("blue" if i % 2 == 0 else new["colour"])
+        if i != 20 and old["color"] == "":  # an even row is blue; no bit of its color is above one half by chance
+            assert new["color"] == ("blue" if i % 2 == 0 else new["color"])
 
 
 def test_parquet_keeps_types(people, model, tmp_path):
@@ -73,7 +73,7 @@ def test_parquet_keeps_types(people, model, tmp_path):
         "smokes": "string",
         "rated": "int64",
         "person": "string",
-        "colour": "string",
+        "color": "string",
         "town": "string",
         "bit": "double",
     }
@@ -100,7 +100,7 @@ def test_how_a_file_is_written_can_be_said(tmp_path):
     path = tmp_path / "t.csv"
     path.write_bytes("größe|q1\n1,5|0\n2,5|1\n7,5|1\n".encode("cp1252"))
     words = ["--delimiter", "|", "--decimal", ",", "--encoding", "cp1252", "--header"]
-    told = run("look", path, *words, "--code", "größe:>2").stdout
+    told = run("look", path, *words, "--recode", "größe:>2").stdout
     assert "größe" in told
     assert "1 above 2" in told
     path.write_text("a\tb\n0\t1\n1\t1\n1\t0\n")
@@ -129,9 +129,18 @@ def test_the_options_of_a_message_work(tmp_path):
         for i in range(40):
             lines.writerow([["often: daily", "rarely", "x, y"][i % 3], [0, 1, -99][i % 3], 1 + i % 5, i % 2])
     told = " ".join(run("look", path).stdout.split())
-    assert r"--code 'Q1: do you smoke?:often\: daily=1'" in told
+    assert r"--recode 'Q1: do you smoke?:often\: daily=1'" in told
     assert "--missing -99" in told
-    words = ["--code", r"Q1: do you smoke?:often\: daily=1", "--missing", "-99", "--code", "q3:4=1", "--code", "q3:5=1"]
+    words = [
+        "--recode",
+        r"Q1: do you smoke?:often\: daily=1",
+        "--missing",
+        "-99",
+        "--recode",
+        "q3:4=1",
+        "--recode",
+        "q3:5=1",
+    ]
     shown = run("look", path, *words).stdout
     assert "'often: daily' = 1" in shown
     assert "you decide" not in shown

@@ -25,7 +25,7 @@ def survey(tmp_path):
     return path
 
 
-FLAGS = ["--id", "person", "--drop", "town", "--missing", "-99", "--code", "mood:3=1", "--code", "mood:4=1"]
+FLAGS = ["--id", "person", "--drop", "town", "--missing", "-99", "--recode", "mood:3=1", "--recode", "mood:4=1"]
 
 
 def rows_of(path):
@@ -35,7 +35,7 @@ def rows_of(path):
 
 def test_look_shows_columns_and_what_they_need(survey):
     told = run("look", survey).stdout
-    for words in ("say --missing -99", "--code mood:3=1 --code mood:4=1", "--drop q2"):
+    for words in ("say --missing -99", "--recode mood:3=1 --recode mood:4=1", "--drop q2"):
         assert words in told
     found = json.loads(run("look", survey, "--json").stdout)
     taken = ["id", "two values", "bits", "ordered", "constant"]
@@ -74,8 +74,9 @@ def test_one_hot_is_explained_and_not_advised(tmp_path):
     (tmp_path / "t.csv").write_text("mood,a\n" + "good,0\nbad,1\nfair,1\n" * 6)
     shown = run("look", str(tmp_path / "t.csv")).output
     assert "one-hot" not in shown
-    assert "--code mood:good=1. Values that are not named in --code are then 0, and all other differences" in " ".join(
-        shown.split()
+    assert (
+        "--recode mood:good=1. Values that are not named in --recode are then 0, and all other differences"
+        in " ".join(shown.split())
     )
     assert "--drop mood" in shown
     words = re.sub(r"[│\s]+", " ", run("fit", "--help").output)
@@ -101,8 +102,8 @@ def test_the_model_reads_a_new_file_as_the_fit_did(survey, tmp_path):
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
-        (["--code", "q1"], "--code q1: write column:value=1"),
-        (["--code", "q1:ja=2"], "write column:value=1"),
+        (["--recode", "q1"], "--recode q1: write column:value=1"),
+        (["--recode", "q1:ja=2"], "write column:value=1"),
         (["--drop", "nobody"], "--drop names 'nobody', but the columns are 'person'"),
         (["--recipe", "none.toml"], "the recipe cannot be read"),
     ],

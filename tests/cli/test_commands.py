@@ -93,7 +93,7 @@ def test_settings_reach_the_model(survey, tmp_path):
     assert not facts["converged"]
     assert "Note: " in told.stderr
     assert "max_iter" in told.stderr
-    for wrong in ("max_iter", "colour=3"):
+    for wrong in ("max_iter", "color=3"):
         assert "name=value" in run("fit", survey[0], "classes", "-o", out, "--set", wrong, code=1).stderr
 
 
@@ -141,12 +141,12 @@ def read(path):
 def test_picture_of_the_map(survey, tmp_path):
     pytest.importorskip("matplotlib")
     LogisticPCA(2, random_state=0).fit(survey[1]).save(tmp_path / "map.hb")
-    for colour in ("=who", "q1"):
-        run("map", survey[0], tmp_path / "map.hb", "-o", tmp_path / "map.png", "--colour", colour)
+    for color in ("=who", "q1"):
+        run("map", survey[0], tmp_path / "map.hb", "-o", tmp_path / "map.png", "--color", color)
         assert (tmp_path / "map.png").read_bytes().startswith(b"\x89PNG")
     assert (
         "no column 'size'"
-        in run("map", survey[0], tmp_path / "map.hb", "-o", tmp_path / "m.png", "--colour", "size", code=1).stderr
+        in run("map", survey[0], tmp_path / "map.hb", "-o", tmp_path / "m.png", "--color", "size", code=1).stderr
     )
 
 
@@ -190,12 +190,12 @@ def test_errors_are_one_sentence(survey, words, said):
 
 
 def test_a_wrong_option_is_a_matter_of_usage(survey):
-    run("look", survey[0], "--colours", "3", code=2)
+    run("look", survey[0], "--colors", "3", code=2)
 
 
 def test_debug_shows_where(survey):
     done = CliRunner().invoke(app, ["--debug", "look", "nowhere.csv"])
-    assert isinstance(done.exception, hiddenbits.TableError)
+    assert isinstance(done.exception, hiddenbits.exceptions.TableError)
 
 
 def test_models_are_all_families():

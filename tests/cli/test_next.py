@@ -37,9 +37,9 @@ def next_of(path, *flags):
     [
         (["q1", "q2"], ["report"]),
         (["person", "q1", "q2", "q3"], ["report", "--missing", "q3:-99"]),
-        (["q1", "q2", "mood"], ["report", "--code", "mood:3=1", "mood:4=1"]),
-        (["q1", "q3", "mood"], ["report", "--missing", "q3:-99", "--code", "mood:4=1"]),
-        (["q1", "q2", "box"], ["report", "--code", "box:x=1", "box:=0"]),
+        (["q1", "q2", "mood"], ["report", "--recode", "mood:3=1", "mood:4=1"]),
+        (["q1", "q3", "mood"], ["report", "--missing", "q3:-99", "--recode", "mood:4=1"]),
+        (["q1", "q2", "box"], ["report", "--recode", "box:x=1", "box:=0"]),
         (["q1", "q2", "codes"], ["report", "--split", "codes:;"]),
     ],
 )
@@ -86,4 +86,4 @@ def test_options_of_the_reader(tmp_path):
     assert "--reader skip_top=1" in refused
     flags = ["--reader", "skip_top=1", "--reader", "skip_end=1", "--delimiter", ";"]
     assert "3 rows" in run("look", path, *flags).stdout
-    assert "there is no option 'colour'" in run("look", path, "--reader", "colour=1", code=1).stderr
+    assert "there is no option 'color'" in run("look", path, "--reader", "color=1", code=1).stderr

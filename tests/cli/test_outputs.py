@@ -93,7 +93,7 @@ def test_what_can_be_known_is_known_before_the_fit(folder, monkeypatch):
         raise AssertionError("work began")
 
     monkeypatch.setattr(commands, "fitted", work)
-    refused(["map", "x.csv", "-o", "map.png", "--colour", "d"], "There is no column 'd'")
+    refused(["map", "x.csv", "-o", "map.png", "--color", "d"], "There is no column 'd'")
     monkeypatch.setattr("hiddenbits.cli.outputs.find_spec", lambda _: None)
     refused(["map", "x.csv", "-o", "map.parquet"], "Parquet files need pyarrow")
 

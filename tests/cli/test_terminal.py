@@ -89,7 +89,7 @@ def test_a_failure_that_is_a_bug_is_escaped(survey, monkeypatch):
     def broken(*_, **__):
         raise KeyError(EVIL)
 
-    monkeypatch.setattr(evaluate, "look", broken)
+    monkeypatch.setattr(evaluate, "describe", broken)
     assert "this is a bug" in run("look", survey, code=70).stderr
 
 

@@ -17,7 +17,7 @@ from tests.cli.test_commands import run
     [
         ("choose one with key=. They are", "choose one with --key. They are"),
         ("leave it out with drop=['my age', 'b'];", "leave it out with --drop 'my age' --drop b;"),
-        ("open the table with open_table(..., blank='zero').", "open the table with --blank zero."),
+        ("open the table with open_table(..., empty='zero').", "open the table with --empty zero."),
         ("threshold=1.5.", "--threshold 1.5."),
         ("random_state= an integer", "--seed an integer"),
         ("Raise max_iter=, or tol=0.1.", "Raise --set max_iter=, or --set tol=0.1."),
@@ -26,10 +26,10 @@ from tests.cli.test_commands import run
         ("The 'n_components' parameter of LatentClassAnalysis must be", "The value of --size must be"),
         ("say missing=[-99, 'k. A.'].", "say --missing -99 --missing 'k. A.'."),
         ("say missing={'q1': []} and", "say --missing q1:none and"),
-        ("code={'a b': {'x': 1, '': 0}};", "--code 'a b:x=1' --code 'a b:=0';"),
-        ("code={'c': 'one-hot'}.", "--code c:one-hot."),
+        ("recode={'a b': {'x': 1, '': 0}};", "--recode 'a b:x=1' --recode 'a b:=0';"),
+        ("recode={'c': 'one-hot'}.", "--recode c:one-hot."),
         ("missing={'q: 1': [-99, '12:30']}.", r"--missing 'q: 1:-99' --missing 'q: 1:12\:30'."),
-        ("code={\"it's\": {'a]}': 1}}.", """--code 'it'"'"'s:a]}=1'."""),
+        ("recode={\"it's\": {'a]}': 1}}.", """--recode 'it'"'"'s:a]}=1'."""),
         ("Set header=True, otherwise header=False.", "Set --header, otherwise --no-header."),
         ("with encoding='cp1252'.", "with --encoding cp1252."),
         ("Give both row=, the keys, and item=.", "Give both --row, the keys, and --item."),
@@ -57,8 +57,8 @@ def test_one_number_of_an_option_can_be_set(settings, option):
 @pytest.mark.parametrize(
     ("setting", "said"),
     [
-        ("chains.colour=1", "Invalid parameter 'colour' for estimator Chains"),
-        ("colour=1", "the name is one of: bias, chains,"),
+        ("chains.color=1", "Invalid parameter 'color' for estimator Chains"),
+        ("color=1", "the name is one of: bias, chains,"),
         ("tol", "give name=value"),
         ("tol.much=1", "give name=value"),
     ],
@@ -72,13 +72,13 @@ def test_errors_name_the_command_lines_options(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     X = np.random.default_rng(0).integers(0, 2, (30, 3))
     np.savez("two.npz", a=X, b=X)
-    np.save("grey.npy", 3 * X)
+    np.save("gray.npy", 3 * X)
     (tmp_path / "ages.csv").write_text("a,age\n0,3\n1,\n")
     cases = [
         (["look", "two.npz"], "choose one with --key. They are: 'a', 'b'."),
-        (["look", "grey.npy"], "set --threshold to turn"),
+        (["look", "gray.npy"], "set --threshold to turn"),
         (["look", "ages.csv", "--drop", "b"], "--drop names 'b'"),
-        (["look", "ages.csv", "--blank", "one"], "--blank one is not one of"),
+        (["look", "ages.csv", "--empty", "one"], "--empty one is not one of"),
         (["fit", "two.npz", "classes", "--key", "a", "-o", "m.hb", "--size", 0], "The value of --size must be"),
     ]
     for words, said in cases:
@@ -94,5 +94,5 @@ def test_fit_warns_of_a_table_without_zeros(tmp_path, monkeypatch):
     fit = ("fit", "x.csv", "classes", "--size", 1, "-o", "m.hb", "--jobs", 1)
     told = run(*fit).stderr
     assert "ones and blanks (33.3% of all cells) but no zeros" in told
-    assert "--blank zero" in told
-    assert "no zeros" not in run(*fit, "--blank", "zero").stderr
+    assert "--empty zero" in told
+    assert "no zeros" not in run(*fit, "--empty", "zero").stderr

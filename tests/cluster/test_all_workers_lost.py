@@ -38,7 +38,7 @@ def mixture():
 
 @pytest.fixture(scope="module")
 def rows():
-    return simulate_mixture(60_000, 24, 4, seed=0).X
+    return simulate_mixture(60_000, 24, 4, random_state=0).X
 
 
 def open_rows(kind, rows, folder):
@@ -86,12 +86,12 @@ def test_new_workers_come(way, rows, tmp_path):
 
         thread = threading.Thread(target=disturb, daemon=True)
         thread.start()
-        with hiddenbits.run_on(client, tell=lambda _: passed.set(), stall_timeout=60):
+        with hiddenbits.run_on(client, on_progress=lambda _: passed.set(), stall_timeout=60):
             model = mixture().fit(table)
         thread.join()
     assert killed == [n_workers]
     alone = mixture().fit(table)
-    assert same(alone.params_, model.params_)
+    assert same(alone._params, model._params)
     assert np.array_equal(alone.trace_, model.trace_)
 
 
@@ -107,14 +107,16 @@ def test_no_worker_comes(rows, tmp_path):
                 killed.append(time.monotonic())
 
         with (
-            pytest.raises(hiddenbits.ClusterError, match=r"no progress for \d+ s: no worker is connected.*fit\.hb"),
-            hiddenbits.run_on(client, tell=kill, checkpoint=kept, stall_timeout=4),
+            pytest.raises(
+                hiddenbits.exceptions.ClusterError, match=r"no progress for \d+ s: no worker is connected.*fit\.hb"
+            ),
+            hiddenbits.run_on(client, on_progress=kill, checkpoint=kept, stall_timeout=4),
         ):
             mixture().fit(table)
         waited = time.monotonic() - killed[0]
     assert 4 <= waited < 20  # the deadline, and what the scheduler takes to see that the worker is gone
     with hiddenbits.run_on(checkpoint=kept):
-        assert same(mixture().fit(table).params_, mixture().fit(table).params_)
+        assert same(mixture().fit(table)._params, mixture().fit(table)._params)
 
 
 def test_a_scheduler_that_does_not_answer(rows, tmp_path):
@@ -125,8 +127,8 @@ def test_a_scheduler_that_does_not_answer(rows, tmp_path):
 
         begin = time.monotonic()
         with (
-            pytest.raises(hiddenbits.ClusterError, match="scheduler does not answer"),
-            hiddenbits.run_on(client, tell=stop, stall_timeout=3),
+            pytest.raises(hiddenbits.exceptions.ClusterError, match="scheduler does not answer"),
+            hiddenbits.run_on(client, on_progress=stop, stall_timeout=3),
         ):
             mixture().fit(hiddenbits.open_table(rows))
         assert time.monotonic() - begin < 45

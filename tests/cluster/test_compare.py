@@ -11,10 +11,10 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
 
 
 def test_the_same_table_from_workers(client, tmp_path):
-    X = simulate_mixture(400, 8, 3, seed=0).X
+    X = simulate_mixture(400, 8, 3, random_state=0).X
     np.save(tmp_path / "rows.npy", X)
     sizes = {"LatentClassAnalysis": [1, 3], "ClippedPCA": [1]}
-    options = {"sizes": sizes, "measures": ["single_bit_error"], "cv": 0.25}
+    options = {"sizes": sizes, "measures": ["leave_one_out_error"], "cv": 0.25}
     here = evaluate.compare(X, list(sizes), **options)
     with hiddenbits.run_on(client):
         table = hiddenbits.open_table(tmp_path / "rows.npy", part_bytes=8 * 64)
@@ -22,7 +22,7 @@ def test_the_same_table_from_workers(client, tmp_path):
     for a, b in zip(here.entries, there.entries, strict=True):
         assert (a.model, a.size) == (b.model, b.size)
         assert a.log_likelihood == pytest.approx(b.log_likelihood, abs=1e-9)
-        assert a.single_bit_error == pytest.approx(b.single_bit_error, abs=1e-12)
+        assert a.leave_one_out_error == pytest.approx(b.leave_one_out_error, abs=1e-12)
     with hiddenbits.run_on(n_jobs=2):  # a folder that was begun on a cluster is gone on with here
         table = hiddenbits.open_table(tmp_path / "rows.npy")
         assert evaluate.compare(table, list(sizes), folder=tmp_path / "fits", **options).records() == there.records()

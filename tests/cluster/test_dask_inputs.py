@@ -13,10 +13,11 @@ import pytest
 from scipy import sparse
 
 import hiddenbits
-from hiddenbits import LatentClassAnalysis, TableError, open_table
+from hiddenbits import LatentClassAnalysis, open_table
 from hiddenbits.data import Table
-from hiddenbits.data.summary import summarise
+from hiddenbits.data.summary import summarize
 from hiddenbits.engine import Cluster
+from hiddenbits.exceptions import TableError
 from tests.contracts.conftest import NotResident
 from tests.contracts.test_same_bits import same
 
@@ -42,7 +43,7 @@ def mixture(seed=0):
 
 def alone(memory):
     """Fit the table in one thread, its rows in the storage that it has in memory."""
-    return mixture().fit(Table(NotResident(memory.source), memory.names)).params_
+    return mixture().fit(Table(NotResident(memory.source), memory.names))._params
 
 
 def array(x, kind):
@@ -90,7 +91,7 @@ def test_one_worker_with_one_thread(lone_client, kind, persisted, monkeypatch):
         with hiddenbits.run_on(lone_client):
             model = mixture().fit(table)
             scores = model.score_samples(table)
-        assert same(model.params_, wanted)
+        assert same(model._params, wanted)
         assert np.array_equal(scores, model.score_samples(Table(NotResident(in_memory(x, kind).source), table.names)))
     del data, table
     assert _empties(lone_client)
@@ -129,7 +130,7 @@ def test_two_workers(client, kind):
     wanted = alone(in_memory(x, kind))
     for data in (array(x, kind), array(x, kind).persist()):
         with hiddenbits.run_on(client):
-            assert same(mixture().fit(open_table(data, part_bytes=COLUMNS * 300)).params_, wanted)
+            assert same(mixture().fit(open_table(data, part_bytes=COLUMNS * 300))._params, wanted)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 3])
@@ -138,7 +139,7 @@ def test_threads_of_the_driver_read_what_is_persisted(lone_client, n_jobs):
     table = open_table(array(x, "blanks").persist(), part_bytes=COLUMNS * 300)
     np.testing.assert_array_equal(table.to_float(), x)
     with hiddenbits.run_on(n_jobs=n_jobs):
-        assert same(mixture().fit(table).params_, alone(in_memory(x, "blanks")))
+        assert same(mixture().fit(table)._params, alone(in_memory(x, "blanks")))
 
 
 @pytest.mark.slow
@@ -160,7 +161,7 @@ def test_a_bad_cell_is_named_from_the_worker(lone_client, persisted):
     x = rows()
     x[1345, 7] = 2
     data = da.from_array(x, chunks=(700, 5))
-    table = open_table(data.persist() if persisted else data, part_bytes=COLUMNS * 300, blank="zero")  # not looked at
+    table = open_table(data.persist() if persisted else data, part_bytes=COLUMNS * 300, empty="zero")  # not looked at
     with hiddenbits.run_on(lone_client), pytest.raises(TableError, match=r"^row 1345, column 7: 2\.0 is not a bit"):
         mixture().fit(table)
 
@@ -203,10 +204,10 @@ def test_a_worker_dies_with_what_it_persisted(tmp_path):
         assert held[victim]
         os.kill(client.run(os.getpid)[victim], signal.SIGKILL)
         with hiddenbits.run_on(client):
-            assert same(mixture().fit(table).params_, wanted)
+            assert same(mixture().fit(table)._params, wanted)
 
 
-@pytest.mark.filterwarnings("ignore::hiddenbits.SpilledTableWarning")
+@pytest.mark.filterwarnings("ignore::hiddenbits.exceptions.SpilledTableWarning")
 @pytest.mark.parametrize("on_disk", [False, True])
 def test_pair_files(lone_client, tmp_path, monkeypatch, on_disk):
     monkeypatch.setattr("hiddenbits.data.items.gather.HELD_BYTES", 0 if on_disk else 1e9)
@@ -219,9 +220,9 @@ def test_pair_files(lone_client, tmp_path, monkeypatch, on_disk):
         pq.write_table(pa.table({"who": who[cut], "what": what[cut]}), tmp_path / f"{i}.parquet", row_group_size=999)
     table = open_table(f"{tmp_path}/*.parquet", row="who", item="what", n_columns=COLUMNS, part_bytes=9000)
     memory = open_table(sparse.csr_array(x[table.source.row_keys(0, ROWS)]))
-    wanted = alone(memory) if on_disk else mixture().fit(memory).params_
+    wanted = alone(memory) if on_disk else mixture().fit(memory)._params
     with hiddenbits.run_on(lone_client):
-        assert same(mixture().fit(table).params_, wanted)
+        assert same(mixture().fit(table)._params, wanted)
 
 
 def test_a_task_carries_what_its_part_needs(lone_client):
@@ -234,7 +235,7 @@ def test_a_task_carries_what_its_part_needs(lone_client):
     sizes = []
     hold = executor._hold
     executor._hold = lambda function, value, *rest: sizes.append(len(dumps(value))) or hold(function, value, *rest)
-    executor.reduce(summarise, table.grid(500))
+    executor.reduce(summarize, table.grid(500))
     executor.close()
     assert len(sizes) > 8
     assert max(sizes) < 4 * 5000 * COLUMNS  # the whole table is ten times that of a part

@@ -22,10 +22,16 @@ def test_same_numbers(client, fitted, monkeypatch):
     model, X = fitted
     monkeypatch.setattr("hiddenbits.inference.information_matrix.PIECE_NUMBERS", 1)  # pieces of 256 rows
     labels = np.arange(900) // 5
-    here = inference.information(model, X, clusters=labels), inference.bootstrap(model, X, n=3, clusters=labels)
+    here = (
+        inference.standard_errors(model, X, clusters=labels),
+        inference.bootstrap(model, X, n_replicates=3, clusters=labels),
+    )
     table = diagnostics.classification_table(model, X)
     with hiddenbits.run_on(client):
-        there = inference.information(model, X, clusters=labels), inference.bootstrap(model, X, n=3, clusters=labels)
+        there = (
+            inference.standard_errors(model, X, clusters=labels),
+            inference.bootstrap(model, X, n_replicates=3, clusters=labels),
+        )
         assert (diagnostics.classification_table(model, X) == table).all()
     assert (there[0].covariance == here[0].covariance).all()
     assert (there[1].replicates == here[1].replicates).all()

@@ -7,7 +7,7 @@ import psutil
 import pytest
 
 import hiddenbits
-from hiddenbits.data.summary import summarise
+from hiddenbits.data.summary import summarize
 from hiddenbits.datasets import simulate_mixture
 from hiddenbits.engine import Cluster
 from tests.cluster.processes import running
@@ -17,14 +17,14 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 @pytest.fixture
 def grid():
-    return hiddenbits.open_table(simulate_mixture(2000, 12, 2, seed=0).X, part_bytes=12 * 600).grid(256)
+    return hiddenbits.open_table(simulate_mixture(2000, 12, 2, random_state=0).X, part_bytes=12 * 600).grid(256)
 
 
 def test_passes_leave_no_futures_and_no_tasks(client, grid):
     executor = Cluster(client)
     seen = set()
     for _ in range(150):  # more than the generations of keys
-        executor.reduce(summarise, grid)
+        executor.reduce(summarize, grid)
         seen |= set(client.futures)
     assert len(seen) <= 64 + grid.n_parts + 3  # keys come back: one future a pass, the parts, and an anchor a group
     time.sleep(1.0)  # releases take a moment
@@ -55,7 +55,7 @@ def test_memory_over_many_passes(grid, tmp_path, monkeypatch, short):
         processes = [psutil.Process(process.pid) for process in (cluster.scheduler, *cluster.workers)]
         passes, memory = [], []
         for i in range(end):
-            executor.reduce(summarise, grid)
+            executor.reduce(summarize, grid)
             if i >= settled and i % 10 == 0:
                 passes.append(i)
                 memory.append([process.memory_info().rss for process in processes])

@@ -21,7 +21,7 @@ OPTIONS = {"headers": {"Authorization": "hush"}}
 @pytest.fixture
 def server(tmp_path):
     """A server of one table, in Parquet and .npy files; requests need a password."""
-    rows = simulate_mixture(3000, 12, 3, seed=0).X.astype(np.uint8)
+    rows = simulate_mixture(3000, 12, 3, random_state=0).X.astype(np.uint8)
     np.save(tmp_path / "whole.npy", rows)
     for i in range(3):
         part = rows[1000 * i : 1000 * i + 1000]
@@ -41,7 +41,7 @@ def test_the_same_bits_as_from_local_files(client, server, tmp_path, name):
     with hiddenbits.run_on(client):
         far = clone(model).fit(table)
     assert any(method == "GET" for method, _, _ in server.requests)
-    assert same(near.params_, far.params_)
+    assert same(near._params, far._params)
     assert np.array_equal(near.trace_, far.trace_)
     assert "hush" not in repr(table)
 
@@ -50,6 +50,6 @@ def test_the_same_bits_as_from_local_files(client, server, tmp_path, name):
 def test_a_server_that_fails_the_workers(client, server, fault, message):
     table = hiddenbits.open_table(f"{server.url}/*.parquet", part_bytes=12 * 700, storage_options=OPTIONS)
     server.fault = fault
-    with hiddenbits.run_on(client), pytest.raises(hiddenbits.TableError, match=message) as caught:
+    with hiddenbits.run_on(client), pytest.raises(hiddenbits.exceptions.TableError, match=message) as caught:
         LatentClassAnalysis(3, random_state=0).fit(table)
     assert "hush" not in str(caught.value)

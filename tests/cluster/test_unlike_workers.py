@@ -24,7 +24,7 @@ def fit_with(folder, table, **otherwise):
 
 def rows():
     """Return rows that make eight parts of two blocks or more."""
-    return simulate_mixture(80_000, 12, 3, seed=0).X
+    return simulate_mixture(80_000, 12, 3, random_state=0).X
 
 
 def test_another_hiddenbits_is_refused(tmp_path):
@@ -33,7 +33,7 @@ def test_another_hiddenbits_is_refused(tmp_path):
     record.mkdir(parents=True)
     (record / "METADATA").write_text("Metadata-Version: 2.1\nName: hiddenbits\nVersion: 99.0\n")
     table = hiddenbits.open_table(rows(), part_bytes=12 * 10_000)
-    with pytest.raises(hiddenbits.ClusterError, match=r"worker tcp://\S+ has hiddenbits 99\.0, but"):
+    with pytest.raises(hiddenbits.exceptions.ClusterError, match=r"worker tcp://\S+ has hiddenbits 99\.0, but"):
         fit_with(tmp_path, table, first=tmp_path / "site")
 
 
@@ -42,10 +42,10 @@ def test_another_numpy_is_warned_of_once(tmp_path):
     (tmp_path / "site").mkdir()
     (tmp_path / "site" / "sitecustomize.py").write_text("import numpy\nnumpy.__version__ = '2.0.99'\n")
     table = hiddenbits.open_table(rows(), part_bytes=12 * 10_000)
-    with pytest.warns(hiddenbits.EnvironmentChangedWarning, match=r"numpy 2\.0\.99 instead of") as caught:
+    with pytest.warns(hiddenbits.exceptions.EnvironmentChangedWarning, match=r"numpy 2\.0\.99 instead of") as caught:
         there = fit_with(tmp_path, table, first=tmp_path / "site")
-    assert len([w for w in caught if w.category is hiddenbits.EnvironmentChangedWarning]) == 1
-    assert same(there.params_, LatentClassAnalysis(3, n_init=1, max_iter=5, tol=0.0, random_state=0).fit(table).params_)
+    assert len([w for w in caught if w.category is hiddenbits.exceptions.EnvironmentChangedWarning]) == 1
+    assert same(there._params, LatentClassAnalysis(3, n_init=1, max_iter=5, tol=0.0, random_state=0).fit(table)._params)
 
 
 def test_a_file_that_workers_cannot_see(tmp_path):
@@ -57,5 +57,7 @@ def test_a_file_that_workers_cannot_see(tmp_path):
     for i, part in enumerate(np.split(rows(), 4)):
         np.save(tmp_path / "rows" / f"part{i}.npy", part)
     table = hiddenbits.open_table(f"{tmp_path}/rows/*.npy", part_bytes=12 * 10_000)
-    with pytest.raises(hiddenbits.TableError, match=r"part\d\.npy: there is no such file.*worker tcp://\S+ reads this"):
+    with pytest.raises(
+        hiddenbits.exceptions.TableError, match=r"part\d\.npy: there is no such file.*worker tcp://\S+ reads this"
+    ):
         fit_with(tmp_path, table, within=apart)

@@ -6,20 +6,16 @@ from typing import Any
 import numpy as np
 
 from hiddenbits import (
-    Annealing,
     BinarySparseCoding,
     ClippedPCA,
     CombinationMachine,
-    Growth,
     HiddenTree,
     IndependentColumns,
     LatentClassAnalysis,
     LogisticPCA,
     NoisyOrNetwork,
-    Quadrature,
     TopographicMap,
     TreeMixture,
-    Variational,
     open_table,
 )
 from hiddenbits.data.layout import Layout, binary_columns
@@ -41,6 +37,7 @@ from hiddenbits.families.topographic_map.model import Topographic, grid_points
 from hiddenbits.families.topographic_map.params import TopographicParams
 from hiddenbits.families.tree_mixture.params import TreeParams
 from hiddenbits.families.tree_mixture.search import TreeSearch
+from hiddenbits.options import Annealing, Growth, Quadrature, Variational
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,9 @@ from hiddenbits import (
     NoisyOrNetwork,
     TopographicMap,
     TreeMixture,
-    Variational,
 )
 from hiddenbits.datasets import simulate_mixture
+from hiddenbits.options import Variational
 from tests.contracts.cases import CASES
 
 COLUMNS, CLASSES, CALL, PASSES = 20, 4, 500, 3
@@ -90,7 +90,7 @@ def independent_score(estimator: Any, train: Any, test: Any) -> float:
 def learn(name: str, seed: int, *, short: bool = False) -> Learned:
     """Fit a family at once, call by call, and call by call after a fit."""
     rows, held_out = (SHORT_ROWS, SHORT_HELD_OUT) if short else (ROWS, HELD_OUT)
-    X = simulate_mixture(rows + held_out, COLUMNS, CLASSES, seed=seed).X
+    X = simulate_mixture(rows + held_out, COLUMNS, CLASSES, random_state=seed).X
     estimator = FAMILIES[name]
     if isinstance(estimator, BinarySparseCoding):
         X = X.astype(np.float64)

@@ -11,16 +11,10 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from hiddenbits import (
-    CombinationMachine,
-    LatentClassAnalysis,
-    LogisticPCA,
-    NoisyOrNetwork,
-    TopographicMap,
-    Variational,
-)
+from hiddenbits import CombinationMachine, LatentClassAnalysis, LogisticPCA, NoisyOrNetwork, TopographicMap
 from hiddenbits.data import Table
 from hiddenbits.engine.loops.subsample_start import SubsampleStart
+from hiddenbits.options import Variational
 from tests.contracts.cases import CASES
 from tests.contracts.conftest import STORAGES, NotResident, table_of
 from tests.contracts.test_fit import structured_rows
@@ -105,9 +99,9 @@ def fits(estimator, X, weights):
 
 def assert_equal_fits(found, wanted):
     """Parameters after one pass within 1e-9 of the largest, objectives after ten within 1e-10: rounding grows."""
-    for name, array in wanted[0].params_.to_arrays().items():
+    for name, array in wanted[0]._params.to_arrays().items():
         scale = max(np.abs(array).max(initial=0.0), 1.0)
-        np.testing.assert_allclose(found[0].params_.to_arrays()[name], array, rtol=0, atol=1e-9 * scale)
+        np.testing.assert_allclose(found[0]._params.to_arrays()[name], array, rtol=0, atol=1e-9 * scale)
     assert found[1].trace_[-1] == pytest.approx(wanted[1].trace_[-1], rel=1e-10)
 
 

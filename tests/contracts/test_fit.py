@@ -117,8 +117,8 @@ def test_weights_equal_repeats(case, missing):
     repeated = clone(case.estimator).fit(np.repeat(rows, counts, axis=0))
     shuffled = clone(case.estimator).fit(rng.permutation(np.repeat(rows, counts, axis=0)))
     for other in (repeated, shuffled):
-        for name, array in weighted.params_.to_arrays().items():
-            np.testing.assert_allclose(other.params_.to_arrays()[name], array, rtol=0, atol=case.close)
+        for name, array in weighted._params.to_arrays().items():
+            np.testing.assert_allclose(other._params.to_arrays()[name], array, rtol=0, atol=case.close)
         np.testing.assert_allclose(other.trace_[-1], weighted.trace_[-1], rtol=1e-12 * (case.close / 1e-8) ** 2)
 
 
@@ -163,7 +163,7 @@ def test_a_fit_stops_when_its_time_is_over(case):
     assert len(model.restarts_) == 1
     assert 1 <= model.n_iter_ < 10  # machines that grow end the candidate they are at
     assert np.isfinite(model.trace_).all()
-    assert model._model().mismatch(model.params_) is None
+    assert model._model().mismatch(model._params) is None
 
 
 @pytest.mark.thin(3)

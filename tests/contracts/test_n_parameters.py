@@ -64,7 +64,7 @@ def check_count(estimator, params, *, coordinates=None, log_likelihood=None, blo
         return log_likelihood(moved) if log_likelihood else model.log_likelihood(moved, model.prepare(moved), block)
 
     fitted = clone(estimator)
-    fitted.params_, fitted.n_features_in_ = params, params.n_columns
+    fitted._params, fitted.n_features_in_ = params, params.n_columns
     found = rank(jacobian(at, to_vector(params)))
     assert fitted.n_parameters_ == found
 

@@ -51,29 +51,29 @@ def test_a_wider_gap_has_its_reason():
 
 def test_running_links_are_those_of_the_present_trees():
     """Trees that change leave no counts of links with other parents behind: the average is that of pairs."""
-    X = simulate_mixture(6_000, 8, 3, seed=0).X
+    X = simulate_mixture(6_000, 8, 3, random_state=0).X
     model = TreeMixture(2, n_init=2, random_state=0)
     trees = set()
     for start in range(0, len(X), 200):
         model.partial_fit(X[start : start + 200])
         trees.add(model.parents_.tobytes())
     assert len(trees) > 1
-    stats, p = model.running_.stats, model.params_
+    stats, p = model._running.stats, model._params
     for k in range(2):
         joint = dict(zip(zip(*np.triu_indices(8, 1), strict=True), stats.pairs[k], strict=True))
         for j, parent in enumerate(p.parents[:, k]):
             if parent < 0:
                 continue
-            above = stats.ones[parent, k] * model.weight_seen_ + model.sharing * p.prior_mean[parent]
-            both = joint[min(j, parent), max(j, parent)] * model.weight_seen_
+            above = stats.ones[parent, k] * model._fit_weight + model.sharing * p.prior_mean[parent]
+            both = joint[min(j, parent), max(j, parent)] * model._fit_weight
             # The prior weighs 10.1 rows of thousands.
             assert p.if_one[j, k] == pytest.approx(both / above, abs=0.02)
 
 
 @pytest.mark.parametrize("n_classes", [1, 3])
 def test_expected_pairs_of_trees_by_enumeration(n_classes):
-    X = simulate_mixture(400, 5, 3, seed=1).X
-    params = TreeMixture(n_classes, n_init=1, random_state=0).fit(X).params_
+    X = simulate_mixture(400, 5, 3, random_state=1).X
+    params = TreeMixture(n_classes, n_init=1, random_state=0).fit(X)._params
     model = Trees(n_classes).online()
     stats = model.pseudo_statistics(params, 7.0)
     assert model.stats_flaw(stats, params) is None
@@ -87,8 +87,8 @@ def test_expected_pairs_of_trees_by_enumeration(n_classes):
 
 def test_a_fit_stands_still_at_what_it_expects():
     """Rows just as a refined map expects leave it where it is, and an online update of one group is a Newton step."""
-    X = simulate_mixture(600, 6, 3, seed=0).X
-    model, params = RefinedLogistic(2), hiddenbits.LogisticPCA(2, random_state=0).fit(X).params_
+    X = simulate_mixture(600, 6, 3, random_state=0).X
+    model, params = RefinedLogistic(2), hiddenbits.LogisticPCA(2, random_state=0).fit(X)._params
     online = model.online()
     stats = online.pseudo_statistics(params, 600.0)
     assert online.stats_flaw(stats, params) is None
@@ -97,7 +97,7 @@ def test_a_fit_stands_still_at_what_it_expects():
 
 
 def test_a_long_first_table_is_begun_on_some_of_its_rows():
-    X = simulate_mixture(20_000, 6, 2, seed=0).X
+    X = simulate_mixture(20_000, 6, 2, random_state=0).X
     grid = open_table(X).grid(1000)
     assert first_rows(open_table(X[:500]).grid(1000), Local(), 0).table.shape == (500, 6)
     few = first_rows(grid, Local(), 0).table

@@ -6,14 +6,9 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from hiddenbits import (
-    Annealing,
-    BinarySparseCoding,
-    CombinationMachine,
-    TableError,
-    UnrecordedColumnsWarning,
-    tetrachoric,
-)
+from hiddenbits import BinarySparseCoding, CombinationMachine, tetrachoric
+from hiddenbits.exceptions import TableError, UnobservedColumnsWarning
+from hiddenbits.options import Annealing
 from tests.contracts.conftest import table_of
 from tests.contracts.test_fit import structured_rows
 
@@ -49,7 +44,7 @@ def test_a_column_without_recorded_cells_is_named(case, mask):
     rows[:, 2] = np.nan
     with warnings.catch_warnings(record=True, action="always") as caught:
         model = short(case.estimator).fit(table_of(rows, mask=mask))
-    told = [str(one.message) for one in caught if one.category is UnrecordedColumnsWarning]
+    told = [str(one.message) for one in caught if one.category is UnobservedColumnsWarning]
     assert len(told) == 1
     assert told[0].startswith("1 of 6 columns have no recorded cell, not counting rows of weight 0: 2. ")
     filled = model.complete(rows)
@@ -61,7 +56,7 @@ def test_tables_with_recorded_columns_bring_no_warning(case):
     rows = structured_rows(np.random.default_rng(1), 80, 6, missing=False)
     rows[1:, 2] = np.nan
     rows[0, 2] = 0.0  # a single cell
-    with warnings.catch_warnings(action="error", category=UnrecordedColumnsWarning):
+    with warnings.catch_warnings(action="error", category=UnobservedColumnsWarning):
         short(case.estimator).fit(rows)
 
 
@@ -79,7 +74,7 @@ def test_tables_of_reals_too(estimator):
         clone(estimator).fit(np.full(X.shape, np.nan))
     X[:, 1] = np.nan
     with pytest.warns(
-        UnrecordedColumnsWarning, match="1 of 4 columns have no recorded cell, not counting rows of weight 0: 1"
+        UnobservedColumnsWarning, match="1 of 4 columns have no recorded cell, not counting rows of weight 0: 1"
     ):
         estimator.fit(X)
 

@@ -31,32 +31,32 @@ def fitted(case):
 @pytest.mark.thin(2)
 def test_complete_equals_enumeration(case, fitted):
     rows = random_rows(np.random.default_rng(1), 40, 6, missing=True)
-    oracle = Oracle(case.model, fitted.params_)
+    oracle = Oracle(case.model, fitted._params)
     np.testing.assert_allclose(fitted.complete(rows), [oracle.conditional(row) for row in rows], rtol=0, atol=1e-12)
 
 
 @pytest.mark.thin(3)
 def test_bit_probabilities_equal_enumeration(case, fitted):
     rows = random_rows(np.random.default_rng(2), 40, 6, missing=True)
-    oracle = Oracle(case.model, fitted.params_)
+    oracle = Oracle(case.model, fitted._params)
     truth = [oracle.leave_one_out(row) for row in rows]
-    np.testing.assert_allclose(fitted.bit_probabilities(rows), truth, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(fitted._cell_probabilities(rows), truth, rtol=0, atol=1e-12)
 
 
 def test_score_equals_enumeration(case, fitted):
     rows = random_rows(np.random.default_rng(3), 40, 6, missing=True)
-    oracle = Oracle(case.model, fitted.params_)
+    oracle = Oracle(case.model, fitted._params)
     truth = [oracle.log_likelihood(row) for row in rows]
     np.testing.assert_allclose(fitted.score_samples(rows), truth, rtol=0, atol=1e-12)
     assert fitted.score(rows) == pytest.approx(np.mean(truth), abs=1e-12)
-    assert fitted.likelihood_ == case.model.promises.likelihood
+    assert fitted._likelihood_kind == case.model.promises.likelihood
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_sampling_moments(case, fitted, seed):
     """Means and second moments of 100,000 rows within 5 standard errors (63 figures a model and seed)."""
     n = 100_000
-    mean, second, _ = Oracle(case.model, fitted.params_).moments(6)
+    mean, second, _ = Oracle(case.model, fitted._params).moments(6)
     x = fitted.sample(n, random_state=seed).astype(float)
     assert set(np.unique(x)) <= {0.0, 1.0}
     for ours, truth in ((x.mean(axis=0), mean), (x.T @ x / n, second)):
@@ -72,9 +72,9 @@ def test_sampling_is_reproducible(fitted):
 def test_codes_reconstruct(case, fitted):
     rows = structured_rows(np.random.default_rng(4), 60, 6, missing=True)
     if not hasattr(fitted, "transform"):
-        assert not hasattr(fitted, "inverse_transform")
+        assert not hasattr(fitted, "_reconstruct")
         return
-    codes, hard = fitted.transform(rows), fitted.code(rows)
+    codes, hard = fitted.transform(rows), fitted._modes(rows)
     if case.codes == "points":  # no classes: their own tests say what codes are
         assert codes.shape == hard.shape
         return
@@ -82,7 +82,7 @@ def test_codes_reconstruct(case, fitted):
     assert np.array_equal(codes.argmax(axis=1), hard.argmax(axis=1))
     assert np.array_equal(np.unique(hard), [0.0, 1.0])
     holes = np.isnan(rows)
-    np.testing.assert_allclose(fitted.inverse_transform(codes)[holes], fitted.complete(rows)[holes], atol=1e-12)
+    np.testing.assert_allclose(fitted._reconstruct(codes)[holes], fitted.complete(rows)[holes], atol=1e-12)
 
 
 @pytest.mark.thin(5)
@@ -95,8 +95,8 @@ def test_sparse_equals_dense(case, kind):
             clone(case.estimator).fit(kind(rows))
         return
     dense, other = clone(case.estimator).fit(rows), clone(case.estimator).fit(kind(rows))
-    for name, array in dense.params_.to_arrays().items():
-        np.testing.assert_allclose(other.params_.to_arrays()[name], array, rtol=0, atol=case.close)
+    for name, array in dense._params.to_arrays().items():
+        np.testing.assert_allclose(other._params.to_arrays()[name], array, rtol=0, atol=case.close)
     np.testing.assert_allclose(dense.score_samples(kind(rows)), dense.score_samples(rows), rtol=0, atol=1e-12)
 
 

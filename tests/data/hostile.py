@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from hiddenbits.data import TableError, collapse, open_table
+from hiddenbits.data import collapse, open_table
+from hiddenbits.exceptions import TableError
 from tests.data.hostile_frames import FRAMES, frame
 from tests.data.hostile_oracle import BAD, EITHER, GOOD, REFUSED, base, meaning, nan, pick
 from tests.data.hostile_sparse import sparse_one
@@ -150,7 +151,7 @@ def verdict(data: Any, options: dict[str, Any], wanted: Any) -> tuple[str, str |
                 same = isinstance(wanted, str) or "threshold" in options or looked.shape[1] < wanted.shape[1]
                 if not same and not np.array_equal(looked.to_float(), wanted, equal_nan=True):
                     return "table", f"with a look read as {looked.to_float()}, not {wanted}"
-            options = {**options, "code": PLAIN}
+            options = {**options, "recode": PLAIN}
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             table = open_table(data, **options)

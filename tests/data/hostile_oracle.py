@@ -56,7 +56,7 @@ def meaning(rows: Any, shape: tuple[int, int], options: dict[str, Any]) -> Any:
         return EITHER if any("threshold" in options or value in SPELLED for value in text) else REFUSED
     if 0 in shape:
         return REFUSED
-    return np.nan_to_num(out) if options.get("blank") == "zero" else out
+    return np.nan_to_num(out) if options.get("empty") == "zero" else out
 
 
 def base(rng: Any) -> tuple[np.ndarray, dict[str, Any]]:
@@ -66,7 +66,7 @@ def base(rng: Any) -> tuple[np.ndarray, dict[str, Any]]:
         n, d = 300, 70
     values = rng.integers(0, 2, (n, d)).astype(float)
     values[rng.random((n, d)) < rng.choice([0, 0, 0.1, 0.95])] = nan
-    options = {"blank": str(rng.choice(["auto", "zero", "missing"])), "threshold": rng.choice(THRESHOLDS)}
+    options = {"empty": str(rng.choice(["auto", "zero", "missing"])), "threshold": rng.choice(THRESHOLDS)}
     return values, {k: v for k, v in options.items() if v is not None}
 
 

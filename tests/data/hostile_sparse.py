@@ -133,7 +133,7 @@ def sparse_one(rng: Any) -> tuple[Any, dict[str, Any], Any]:
 
 def sparse_meaning(data: Any, kind: str, options: dict[str, Any]) -> Any:
     """Read a container entry by entry; wide tables are judged only by being valid."""
-    threshold, blank = options.get("threshold"), options.get("blank", "auto")
+    threshold, blank = options.get("threshold"), options.get("empty", "auto")
     if (threshold is not None and threshold < 0 and blank != "missing") or (kind == "dia" and blank == "missing"):
         return REFUSED
     try:

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hiddenbits.data import Complement, Dense, Pattern, TableError, open_table
-from hiddenbits.data.items.gather import DuplicateItemsWarning
+from hiddenbits.data import Complement, Dense, Pattern, open_table
+from hiddenbits.exceptions import DuplicateItemsWarning, TableError
 
 RANGES = 8  # runs of rows that are read of each table; 25 with --full
 

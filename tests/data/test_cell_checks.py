@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from hiddenbits.data import AllOnes, Complement, Dense, Packed, Pattern, TableError, open_table
+from hiddenbits.data import AllOnes, Complement, Dense, Packed, Pattern, open_table
 from hiddenbits.data import cell_checks as checks_module
+from hiddenbits.exceptions import TableError
 
 pytestmark = pytest.mark.core
 nan = np.nan
@@ -46,14 +47,14 @@ def test_dtypes(dtype, order):
     assert_table(open_table(values[::2, ::-3]), BITS[::2, ::-3])
     hidden = np.ma.array(values, mask=np.isnan(HOLES))
     assert_table(open_table(hidden), HOLES)
-    assert_table(open_table(hidden, blank="zero"), np.nan_to_num(HOLES))
+    assert_table(open_table(hidden, empty="zero"), np.nan_to_num(HOLES))
 
 
 @pytest.mark.parametrize("dtype", [*np.typecodes["Float"], ">f4"])
 @pytest.mark.parametrize("blank", ["auto", "missing"])
 def test_nan_is_not_observed(dtype, blank):
-    assert_table(open_table(HOLES.astype(dtype), blank=blank), HOLES)
-    assert_table(open_table(HOLES.astype(dtype), blank="zero"), np.nan_to_num(HOLES))
+    assert_table(open_table(HOLES.astype(dtype), empty=blank), HOLES)
+    assert_table(open_table(HOLES.astype(dtype), empty="zero"), np.nan_to_num(HOLES))
 
 
 def test_python_objects():
@@ -118,7 +119,7 @@ def test_threshold(dtype, threshold):
 def test_threshold_and_blanks():
     values = [[-2.0, nan, 0.3], [0.5, 0.7, None]]
     assert_table(open_table(values, threshold=0.5), [[0, nan, 0], [0, 1, nan]])
-    assert_table(open_table(values, threshold=0.5, blank="zero"), [[0, 0, 0], [0, 1, 0]])
+    assert_table(open_table(values, threshold=0.5, empty="zero"), [[0, 0, 0], [0, 1, 0]])
     with pytest.raises(TableError, match=r"row 0, column 1: -?inf is not a finite number.*threshold"):
         open_table([[1.0, np.inf]], threshold=0)
     for wrong in (nan, np.inf, "0", 1j, [0, 1]):
@@ -151,10 +152,10 @@ def test_sparse_blanks(kind, blank):
     matrix = container(kind)
     if kind.startswith("dia") and blank == "missing":
         with pytest.raises(TableError, match="DIA array cannot distinguish zeros"):
-            open_table(matrix, blank=blank)
+            open_table(matrix, empty=blank)
     else:
         before = matrix.toarray()
-        assert_table(open_table(matrix, blank=blank), MEANINGS[blank])
+        assert_table(open_table(matrix, empty=blank), MEANINGS[blank])
         np.testing.assert_array_equal(matrix.toarray(), before)
 
 
@@ -173,7 +174,7 @@ def test_sparse_dtypes(kind, dtype):
 
 def test_sparse_blocks_keep_their_zeros_as_observed():
     bsr = sparse.bsr_array(np.kron([[1, 0]], [[1, 0], [1, 1]]), blocksize=(2, 2))
-    assert_table(open_table(bsr, blank="missing"), [[1, 0, nan, nan], [1, 1, nan, nan]])
+    assert_table(open_table(bsr, empty="missing"), [[1, 0, nan, nan], [1, 1, nan, nan]])
 
 
 def test_packed():

@@ -128,7 +128,7 @@ def test_sparse_with_stored_zeros():
     small, inverse = collapse(open_table(matrix))
     assert small.shape == (1, 2)
     assert inverse.tolist() == [0, 0, 0]
-    small, inverse = collapse(open_table(matrix, blank="missing"))
+    small, inverse = collapse(open_table(matrix, empty="missing"))
     np.testing.assert_array_equal(small.to_float(), [[1, 0], [1, np.nan]])
     assert inverse.tolist() == [0, 0, 1]
 

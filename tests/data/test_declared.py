@@ -104,4 +104,4 @@ def test_declarations_are_read_once_per_class(monkeypatch):
 
     monkeypatch.setattr(declared, "get_type_hints", again)
     monkeypatch.setattr(checkpoint, "get_type_hints", again)
-    assert model.fit(rows).params_.flaw() is None
+    assert model.fit(rows)._params.flaw() is None

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.core
 
 def hidden_of(rows, share, seed):
     """The truth, from the draw itself: a table of ones shows which cells are hidden."""
-    return np.isnan(hide_cells(hiddenbits.open_table(np.ones(rows.shape)), share, seed=seed).to_float())
+    return np.isnan(hide_cells(hiddenbits.open_table(np.ones(rows.shape)), share, random_state=seed).to_float())
 
 
 @pytest.mark.parametrize("storage", STORAGES)
@@ -25,7 +25,7 @@ def hidden_of(rows, share, seed):
 def test_only_the_drawn_cells_are_hidden(storage, mask):
     rows = random_rows(np.random.default_rng(0), 300, 17, missing=mask != "full")
     table = table_of(rows, storage, mask)
-    hidden = hide_cells(table, 0.3, seed=5)
+    hidden = hide_cells(table, 0.3, random_state=5)
     expected = np.where(hidden_of(rows, 0.3, 5), np.nan, rows)
     np.testing.assert_array_equal(hidden.to_float(), expected)
     np.testing.assert_array_equal(table.to_float(), rows)  # the table itself stays as it is
@@ -42,7 +42,7 @@ def test_levels_are_hidden_as_one_cell(storage, sizes):
     bits = np.hstack([np.eye(n)[rng.integers(0, n, 300)] if n > 1 else rng.integers(0, 2, (300, 1)) for n in sizes])
     coded = [CodedColumn(f"q{j}", *(("nominal", tuple(range(n))) if n > 1 else ())) for j, n in enumerate(sizes)]
     table = replace(table_of(bits, storage), levels=Coding(tuple(coded)))
-    hidden = hide_cells(table, 0.3, seed=5)
+    hidden = hide_cells(table, 0.3, random_state=5)
     cells = hidden_of(np.ones((300, len(sizes))), 0.3, 5)
     drawn = np.repeat(cells, sizes, axis=1)
     x, observed = (part.to_dense() for part in hidden.source.read(0, 300))
@@ -54,12 +54,12 @@ def test_levels_are_hidden_as_one_cell(storage, sizes):
 def test_the_cells_do_not_depend_on_how_rows_are_read(monkeypatch):
     monkeypatch.setattr("hiddenbits.data.masking.RUN_CELLS", 17 * 40)  # runs of 40 rows
     rows = random_rows(np.random.default_rng(0), 300, 17, missing=True)
-    whole = hide_cells(table_of(rows), 0.3, seed=1).to_float()
-    source = hide_cells(Table(NotResident(table_of(rows).source)), 0.3, seed=1).source
+    whole = hide_cells(table_of(rows), 0.3, random_state=1).to_float()
+    source = hide_cells(Table(NotResident(table_of(rows).source)), 0.3, random_state=1).source
     for start, stop in ((0, 300), (0, 1), (39, 41), (40, 80), (77, 299)):
         x, observed = source.read(start, stop)
         np.testing.assert_array_equal(np.where(observed.to_dense() == 1, x.to_dense(), np.nan), whole[start:stop])
-    later = hide_cells(table_of(rows[100:]), 0.3, seed=1, first_row=100)
+    later = hide_cells(table_of(rows[100:]), 0.3, random_state=1, first_row=100)
     np.testing.assert_array_equal(later.to_float(), whole[100:])
 
 
@@ -91,7 +91,7 @@ class Trimmed(NotResident):
 
 def test_a_source_is_cut_down_under_its_hidden_cells():
     rows = random_rows(np.random.default_rng(0), 50, 4, missing=False)
-    source = hide_cells(Table(Trimmed(table_of(rows).source)), 0.3, seed=1).source
+    source = hide_cells(Table(Trimmed(table_of(rows).source)), 0.3, random_state=1).source
     part = source.only(10, 20)
     assert part.source.kept == (10, 20)
     for mine, whole in zip(part.read(10, 20), source.read(10, 20), strict=True):

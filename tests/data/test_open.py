@@ -13,10 +13,10 @@ from scipy import sparse
 
 import hiddenbits
 from hiddenbits import LatentClassAnalysis, open_table
-from hiddenbits.data import TableError
 from hiddenbits.data.coding.choices import Choices
 from hiddenbits.data.openers import FORMATS, OPENERS, find_files, find_opener
 from hiddenbits.data.request import Request
+from hiddenbits.exceptions import TableError
 
 X = np.random.default_rng(0).integers(0, 2, (30, 3))
 NAMES = ["a", "b", "c"]

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from hiddenbits import LatentClassAnalysis, TableError, hide_cells, open_table
+from hiddenbits import LatentClassAnalysis, open_table
+from hiddenbits.exceptions import TableError
+from hiddenbits.tables import hide_cells
 
 pytestmark = pytest.mark.core
 
@@ -48,7 +50,7 @@ def test_frames(library):
 def test_hidden_cells_and_rows_that_are_taken():
     rows = np.random.default_rng(0).normal(size=(50, 4))
     table = open_table(rows, reals=True)
-    hidden = hide_cells(table, 0.3, seed=1)
+    hidden = hide_cells(table, 0.3, random_state=1)
     assert 30 < hidden.n_missing < 90
     np.testing.assert_array_equal(hidden.to_float()[hidden.seen()], rows[hidden.seen()])
     few = table.hiding(~hidden.seen()[[4, 2]], np.array([4, 2]))
@@ -68,7 +70,7 @@ def test_hidden_cells_and_rows_that_are_taken():
         ({"a": [0.5, 1.0]}, {}, "frames and arrays in memory"),
         ("no_such.csv", {}, "there is no such file"),
         (ROWS, {"threshold": 1.0}, "uses cells as they are"),
-        (ROWS, {"blank": "zero"}, "uses cells as they are"),
+        (ROWS, {"empty": "zero"}, "uses cells as they are"),
         (ROWS, {"drop": [0]}, "takes all columns"),
     ],
 )

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from hiddenbits.data import Complement, Pattern, TableError, memory_table, open_table
+from hiddenbits.data import Complement, Pattern, memory_table, open_table
+from hiddenbits.exceptions import TableError
 
 pytestmark = pytest.mark.core
 BOXES = ["array", "matrix"]
@@ -79,8 +80,8 @@ def test_names_and_options():
     refused("^0 names were given for 4 columns", X, names=[])
     refused("^row 0, column 3: 2.0 is not a bit", 2 * X[:, ::-1] * [0, 1, 1, 1], names="abc")
     for data in (X, sparse.csr_array(X)):
-        refused("blank='none' is not one of 'auto', 'zero', 'missing'", data, blank="none")
-    refused("blank='none'", np.zeros((2, 1), np.uint8), packed=True, n_columns=3, blank="none")
+        refused("empty='none' is not one of 'auto', 'zero', 'missing'", data, empty="none")
+    refused("empty='none'", np.zeros((2, 1), np.uint8), packed=True, n_columns=3, empty="none")
     with pytest.raises(TypeError, match="column: option of a file reader, but the table is in memory"):
         open_table(X, column="a")
 
@@ -103,7 +104,7 @@ def test_packed_of_wrong_width():
 def test_sparse_of_other_kinds():
     refused("sparse array of dtype complex128", sparse.csr_array(X * 1j))
     refused("threshold below 0 would turn every absent cell", sparse.csr_array(X), threshold=-1)
-    assert open_table(sparse.csr_array(X), threshold=-1, blank="missing").source.x.row_sums().sum() == X.sum()
+    assert open_table(sparse.csr_array(X), threshold=-1, empty="missing").source.x.row_sums().sum() == X.sum()
 
 
 @pytest.mark.parametrize("box", BOXES)

@@ -63,7 +63,7 @@ def test_rows_heavy_enough_always_come_with_their_own_weight():
 
 @pytest.mark.parametrize("seed", range(5))
 def test_rows_are_drawn_independently(seed):
-    """The variance of the numbers drawn in 2,000 windows of 64 rows, and neighbours, within 5 standard errors."""
+    """The variance of the numbers drawn in 2,000 windows of 64 rows, and neighbors, within 5 standard errors."""
     hits = uniform_by_row(seed, np.arange(128_000, dtype=np.uint64)) < 0.1
     counts = hits.reshape(-1, 64).sum(axis=1)
     expected = 64 * 0.1 * 0.9

@@ -47,7 +47,7 @@ def sheet(path, engine, package):
     return path
 
 
-def labelled(path, writer):
+def labeled(path, writer):
     getattr(pytest.importorskip("pyreadstat"), writer)(FRAME, path)
     return path
 
@@ -85,8 +85,8 @@ DOORS = {
     "tsv": lambda folder: text(folder / "t.tsv", "\t"),
     "xlsx": lambda folder: sheet(folder / "t.xlsx", "openpyxl", "openpyxl"),
     "ods": lambda folder: sheet(folder / "t.ods", "odf", "odf"),
-    "sav": lambda folder: labelled(folder / "t.sav", "write_sav"),
-    "dta": lambda folder: labelled(folder / "t.dta", "write_dta"),
+    "sav": lambda folder: labeled(folder / "t.sav", "write_sav"),
+    "dta": lambda folder: labeled(folder / "t.dta", "write_dta"),
     "jsonl": lambda folder: lines(folder / "t.jsonl"),
     "feather": lambda folder: feather(folder / "t.feather"),
     "parquet": lambda folder: parquet(folder / "t.parquet"),
@@ -132,7 +132,7 @@ def test_the_same_table_through_every_door(tmp_path, monkeypatch, expected, door
     with warnings.catch_warnings(record=True, action="always") as said:
         table = open_table(DOORS[door](tmp_path))
         found = fitted(table)
-    assert {"ColumnsCodedWarning", "ColumnsLeftOutWarning"} <= {one.category.__name__ for one in said}
+    assert {"RecodedColumnsWarning", "ExcludedColumnsWarning"} <= {one.category.__name__ for one in said}
     assert table.source.resident != door.endswith("on disk")
     np.testing.assert_array_equal(table.to_float(), bits)
     assert table.names == tuple(f"q{j}" for j in range(COLUMNS))
@@ -142,8 +142,8 @@ def test_the_same_table_through_every_door(tmp_path, monkeypatch, expected, door
     ]
     assert table.coding.left_out == ("who",)
     assert found.coding_ == table.coding
-    for name, value in vars(model.params_).items():
-        assert np.array_equal(vars(found.params_)[name], value), name
+    for name, value in vars(model._params).items():
+        assert np.array_equal(vars(found._params)[name], value), name
 
 
 ONE_TO_FIVE = ["never", "rarely", None, "often", "always"]

@@ -5,8 +5,10 @@ import pytest
 from scipy import sparse
 
 import hiddenbits
-from hiddenbits import TableError, hide_cells, open_table, take_rows
+from hiddenbits import open_table
 from hiddenbits.data import Table
+from hiddenbits.exceptions import TableError
+from hiddenbits.tables import hide_cells, take_rows
 from tests.contracts.conftest import NotResident
 
 pytestmark = pytest.mark.core
@@ -38,7 +40,7 @@ def test_rows_are_those_of_the_array(name):
 
 def test_hidden_cells_of_rows_on_disk_stay_hidden():
     table = TABLES["on disk"][0]
-    hidden = hide_cells(table, 0.3, seed=1)
+    hidden = hide_cells(table, 0.3, random_state=1)
     np.testing.assert_array_equal(take_rows(hidden, ROWS).to_float(), hidden.to_float()[ROWS])
 
 

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from hiddenbits.data import Arrays, Table, TableError, open_table
-from hiddenbits.data.summary import summarise
+from hiddenbits.data import Arrays, Table, open_table
+from hiddenbits.data.summary import summarize
+from hiddenbits.exceptions import TableError
 
 pytestmark = pytest.mark.core
 
@@ -118,7 +119,7 @@ def test_summary_adds_up_over_any_grid():
     total = None
     for i in range(table.grid(7).n_parts):
         for block in table.with_weights(weights).grid(7).load(i).blocks():
-            counted = summarise(block)
+            counted = summarize(block)
             total = counted if total is None else total.__iadd__(counted)
     assert total.weight == weights.sum()
     assert total.rows == 50

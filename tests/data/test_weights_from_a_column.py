@@ -10,13 +10,15 @@ import pytest
 from sklearn.base import clone
 
 import hiddenbits
-from hiddenbits import LatentClassAnalysis, TableError, evaluate, load, open_table, repeat_rows, tetrachoric
+from hiddenbits import LatentClassAnalysis, evaluate, load, open_table, tetrachoric
+from hiddenbits.exceptions import TableError
+from hiddenbits.tables import repeat_rows
 
 pd = pytest.importorskip("pandas")
 CliRunner = pytest.importorskip("typer.testing").CliRunner
 app = pytest.importorskip("hiddenbits.cli.app").app
 pytestmark = pytest.mark.filterwarnings(
-    "ignore::hiddenbits.ColumnsCodedWarning", "ignore::sklearn.exceptions.ConvergenceWarning"
+    "ignore::hiddenbits.exceptions.RecodedColumnsWarning", "ignore::sklearn.exceptions.ConvergenceWarning"
 )
 
 SHARES = np.array([[0.7, 0.2], [0.8, 0.3], [0.9, 0.25], [0.1, 0.7]])  # of the second value of each column, by class
@@ -72,7 +74,9 @@ def test_the_column_is_in_no_model_and_stays_with_the_rows(tmp_path: Path) -> No
     from_recipe = open_table(counts, recipe=recipe, column_types="auto")
     assert np.array_equal(from_recipe.weights, table.weights)
     clone(MODEL).set_params(max_iter=2).fit(counts, sample_weight="Freq").save(tmp_path / "model.hb")
-    assert open_table(counts, code=load(tmp_path / "model.hb"), sample_weight="Freq").weights.sum() == counts.Freq.sum()
+    assert (
+        open_table(counts, recode=load(tmp_path / "model.hb"), sample_weight="Freq").weights.sum() == counts.Freq.sum()
+    )
 
 
 def test_counts_are_repeated_as_rows() -> None:

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.core
 def test_lines(seed):
     """Pictures are the OR of their lines; kinds come as often as they should, within 5 standard errors."""
     n = 5000
-    truth = simulate_lines(n, seed=seed)
+    truth = simulate_lines(n, random_state=seed)
     for row, lines in zip(truth.X[:200], truth.lines[:200], strict=True):
         assert np.array_equal(row, truth.patterns[lines == 1].max(axis=0, initial=0))
     assert (truth.patterns.sum(axis=1) == 5).all()
@@ -31,7 +31,7 @@ def test_lines(seed):
 def test_shifter(seed):
     """The copy is the row moved by one, around; a row is the OR of its direction's causes."""
     n = 4000
-    truth = simulate_shifter(n, seed=seed)
+    truth = simulate_shifter(n, random_state=seed)
     lines = truth.X.reshape(n, 4, 8)
     assert np.array_equal(lines[:, 0], lines[:, 1])
     assert np.array_equal(lines[:, 2], lines[:, 3])
@@ -47,5 +47,5 @@ def test_shifter(seed):
 
 
 def test_the_same_seed_draws_the_same_rows():
-    assert np.array_equal(simulate_lines(50, seed=3).X, simulate_lines(50, seed=3).X)
-    assert not np.array_equal(simulate_shifter(50, seed=3).X, simulate_shifter(50, seed=4).X)
+    assert np.array_equal(simulate_lines(50, random_state=3).X, simulate_lines(50, random_state=3).X)
+    assert not np.array_equal(simulate_shifter(50, random_state=3).X, simulate_shifter(50, random_state=4).X)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hiddenbits.datasets import influences_truth, simulate_influences
+from hiddenbits.datasets import simulate_influences, true_influences
 
 pytestmark = pytest.mark.core
 SIZES = {"A": (295.6, 136.908604), "B": (322.3085, 83.650665)}  # Sum|W| and ln Z
@@ -32,7 +32,7 @@ def log_loss(X, weights, thresholds):
 
 @pytest.mark.parametrize("target", ["A", "B"])
 def test_targets(target):
-    weights, thresholds = influences_truth(target)
+    weights, thresholds = true_influences(target)
     assert (weights.shape, thresholds.shape) == ((10, 64), (10,))
     total, log_z = SIZES[target]
     assert np.abs(weights).sum() == pytest.approx(total, abs=1e-4)  # four digits are known
@@ -40,7 +40,7 @@ def test_targets(target):
 
 
 def test_rows_of_a_known_seed():
-    drawn = simulate_influences("A", seed=1000)
+    drawn = simulate_influences("A", random_state=1000)
     assert [2 * int(X.sum()) - X.size for X in (drawn.train, drawn.test)] == [-80980, -78376]
     losses = [log_loss(X, drawn.weights, drawn.thresholds) for X in (drawn.train, drawn.test)]
     np.testing.assert_allclose(losses, [0.399995, 0.401602], rtol=0, atol=1e-6)
@@ -48,7 +48,7 @@ def test_rows_of_a_known_seed():
 
 @pytest.mark.parametrize(("target", "goal"), [("A", 0.4007), ("B", 0.3918)])
 def test_log_loss_of_the_truth(target, goal):
-    drawn = simulate_influences(target, n_rows=50_000, seed=1)
+    drawn = simulate_influences(target, n_rows=50_000, random_state=1)
     losses = [log_loss(X, drawn.weights, drawn.thresholds) for X in (drawn.train, drawn.test)]
     # Rows differ by about .1: a standard error of .0003 here, and .0002 in the known figure, of 200,000 rows.
     assert np.mean(losses) == pytest.approx(goal, abs=1e-3)
@@ -57,7 +57,7 @@ def test_log_loss_of_the_truth(target, goal):
 @pytest.mark.parametrize("seed", [0, 1, 2])
 @pytest.mark.parametrize("target", ["A", "B"])
 def test_rows_follow_their_states(target, seed):
-    drawn = simulate_influences(target, n_rows=20_000, seed=seed)
+    drawn = simulate_influences(target, n_rows=20_000, random_state=seed)
     scores = log_weights(drawn.weights, drawn.thresholds)
     p = np.exp(scores - scores.max())
     p /= p.sum()
@@ -84,6 +84,6 @@ def test_smaller_weights_leave_the_units_as_active(target):
 
 def test_refusals():
     with pytest.raises(ValueError, match="'A' or 'B'"):
-        influences_truth("C")
+        true_influences("C")
     with pytest.raises(ValueError, match="positive"):
         simulate_influences(shrink=0)

@@ -5,8 +5,9 @@ import csv
 import numpy as np
 import pytest
 
-from hiddenbits import LogisticPCA, Variational
+from hiddenbits import LogisticPCA
 from hiddenbits.datasets import load_senate109, load_survey, load_usps, simulate_prototypes
+from hiddenbits.options import Variational
 
 pytestmark = pytest.mark.core
 
@@ -24,8 +25,8 @@ def test_usps(real_data):
     assert (twos.train.shape, twos.test.shape) == ((731, 256), (198, 256))
     np.testing.assert_array_equal(twos.train, digits.train[digits.train_label == 2])
     assert set(twos.test_label) == {2}
-    grey = np.load(real_data / "digits" / "usps.npz")["train"]
-    assert load_usps(threshold=12).train.sum() == (grey > 12).sum()
+    gray = np.load(real_data / "digits" / "usps.npz")["train"]
+    assert load_usps(threshold=12).train.sum() == (gray > 12).sum()
     with pytest.raises(ValueError, match="0 to 9"):
         load_usps(11)
 
@@ -67,7 +68,7 @@ def test_without_the_folder(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_prototypes(seed):
-    X, prototype = simulate_prototypes(4, 30, n_copies=500, flip=0.1, seed=seed)
+    X, prototype = simulate_prototypes(4, 30, n_copies=500, flip=0.1, random_state=seed)
     assert X.shape == (2000, 30)
     for k in range(4):
         rows = X[prototype == k]
@@ -81,6 +82,6 @@ def test_prototypes(seed):
 
 def test_prototypes_are_the_reference_recipe():
     """The bound that a prototype of this library reached on the rows of seed 0."""
-    X, _ = simulate_prototypes(seed=0)
+    X, _ = simulate_prototypes(random_state=0)
     model = LogisticPCA(2, method=Variational(refine=False), ridge=0.0, tol=1e-8, random_state=0).fit(X)
     assert model.trace_[-1] / 600 == pytest.approx(-5.55006, abs=1e-4)

@@ -31,7 +31,7 @@ def test_by_the_posteriors_of_rows():
     _, X = rows_of_causes(0, n=200)
     weights = np.random.default_rng(1).random(200)
     for model in (NoisyOrNetwork(2, method="exact", random_state=0), CombinationMachine(2, random_state=0)):
-        p = model.fit(X).posterior(X)
+        p = model.fit(X).transform(X)
         found = diagnostics.cause_usage(model, pd.DataFrame(X), sample_weight=weights)
         share = weights / weights.sum()
         np.testing.assert_allclose(found["posterior"], share @ p, rtol=1e-10)

@@ -19,7 +19,7 @@ def fitted():
 
 def test_tables_of_classes(fitted):
     model, X, w = fitted
-    r = model.posterior(X)
+    r = model.transform(X)
     expected = np.zeros((3, 3))
     for row, weight in zip(r, w, strict=True):
         expected[row.argmax()] += weight * row
@@ -36,7 +36,7 @@ def test_tables_of_classes(fitted):
 
 def test_entropy(fitted):
     model, X, w = fitted
-    r = model.posterior(X)
+    r = model.transform(X)
     mean = -(w[:, None] * r * np.log(r)).sum() / w.sum()
     assert diagnostics.entropy(model, X, w) == pytest.approx(1 - mean / np.log(3), rel=1e-12)
     pi = model.weights_

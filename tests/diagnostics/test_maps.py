@@ -64,11 +64,11 @@ def test_m2_is_that_of_enumeration(q, seed):
     def expected(fitted):
         return np.exp(fitted.score_samples(patterns)) @ A
 
-    P, at, h = np.exp(model.score_samples(patterns)), model.free_parameters().vector, 1e-5
+    P, at, h = np.exp(model.score_samples(patterns)), model._free_parameters().vector, 1e-5
     cov = (A * P[:, None]).T @ A - np.outer(P @ A, P @ A)
     slopes = np.stack(
         [
-            (expected(model.at_vector(at + h * e)) - expected(model.at_vector(at - h * e))) / (2 * h)
+            (expected(model._at_vector(at + h * e)) - expected(model._at_vector(at - h * e))) / (2 * h)
             for e in np.eye(len(at))
         ],
         axis=1,
@@ -76,7 +76,7 @@ def test_m2_is_that_of_enumeration(q, seed):
     back = np.linalg.inv(cov)
     inner = back - back @ slopes @ np.linalg.pinv(slopes.T @ back @ slopes, rcond=1e-7) @ slopes.T @ back
     away = shares - P @ A
-    found = diagnostics.m2(model, X)
+    found = diagnostics.m2_test(model, X)
     assert found.m2 == pytest.approx(500 * away @ inner @ away, rel=1e-4, abs=1e-6)
     assert found.df == 15 - (5 * (q + 1) - q * (q - 1) // 2)
 
@@ -85,7 +85,7 @@ def test_mean_squares_and_l_z_by_plain_loops():
     X = simulated(0, 60).astype(float)
     X[3, 2] = X[10, 0] = np.nan
     model = trait(X, ridge=0.1)
-    p = model.inverse_transform(model.posterior(X))
+    p = model.inverse_transform(model.transform(X))
     persons, items = diagnostics.person_fit(model, X), diagnostics.item_fit(model, X)
     assert np.isnan(items["s_x2"]).all()  # blanks
     for n in (0, 3, 10):
@@ -110,12 +110,12 @@ def test_planted_misfit_is_found():
     z = rng.standard_normal((1500, 1))
     X = (rng.random((1500, 8)) < 1 / (1 + np.exp(-1.3 * z))).astype(int)
     fine = trait(X, tol=1e-8)
-    assert diagnostics.m2(fine, X).p > 0.001
+    assert diagnostics.m2_test(fine, X).p > 0.001
     assert (diagnostics.item_fit(fine, X)["p"] > 0.0005).all()
     X[:, 0] = (np.abs(z[:, 0]) < 0.8) ^ (rng.random(1500) < 0.1)
     X[:, 7] = np.where(rng.random(1500) < 0.5, X[:, 6], X[:, 7])
     bad = trait(X, tol=1e-8)
-    assert diagnostics.m2(bad, X).p < 1e-6
+    assert diagnostics.m2_test(bad, X).p < 1e-6
     assert diagnostics.item_fit(bad, X)["p"][0] < 1e-6
 
 
@@ -130,16 +130,16 @@ def test_frames_weights_and_what_is_refused():
     assert isinstance(diagnostics.person_fit(model, frame), pl.DataFrame)
     repeated = diagnostics.item_fit(model, frame[np.repeat(np.arange(200), w)])
     np.testing.assert_allclose(found.drop("item").to_numpy(), repeated.drop("item").to_numpy(), rtol=1e-9)
-    counted = diagnostics.m2(model, frame[np.repeat(np.arange(200), w)])
-    np.testing.assert_allclose(diagnostics.m2(model, frame, w), counted, rtol=1e-7)
+    counted = diagnostics.m2_test(model, frame[np.repeat(np.arange(200), w)])
+    np.testing.assert_allclose(diagnostics.m2_test(model, frame, w), counted, rtol=1e-7)
     with pytest.raises(ValueError, match="map of 1 to 3"):
         diagnostics.item_fit(LatentClassAnalysis(2, random_state=0).fit(X), X)
     with pytest.raises(TypeError, match="LogisticPCA"):
-        diagnostics.m2(ClippedPCA(1).fit(X), X)
+        diagnostics.m2_test(ClippedPCA(1).fit(X), X)
     blank = X.astype(float)
     blank[0, 0] = np.nan
     with pytest.raises(ValueError, match="complete rows"):
-        diagnostics.m2(trait(X, tol=1e-6), blank)
+        diagnostics.m2_test(trait(X, tol=1e-6), blank)
 
 
 # --------------------------------------------------------------------------------------------------------- mirt
@@ -151,7 +151,7 @@ def test_fit_as_mirt(real_data, table, reference):
     X = pd.read_csv(real_data / "survey" / f"{table}.csv")
     model = trait(X, tol=1e-11)
     mirt = pd.read_csv(real_data / "reference" / f"{reference}_M2_mirt.csv").iloc[0]
-    found = diagnostics.m2(model, X)
+    found = diagnostics.m2_test(model, X)
     assert found.df == mirt["df"]
     for name in ("M2", "p", "SRMSR", "TLI", "CFI"):
         assert getattr(found, name.lower()) == pytest.approx(mirt[name], rel=1e-3)

@@ -31,7 +31,7 @@ def test_a_true_model_has_uniform_p_values(seed):
     p, corrected, naive = [], [], []
     for number in range(20):
         X = rows(100 * seed + number)
-        found = diagnostics.residual_pairs(fitted(X), X, n=19, seed=number)
+        found = diagnostics.residual_pairs(fitted(X), X, n_replicates=19, random_state=number)
         p.append(found["p"])
         corrected.append(found["p_corrected"].min())
         naive.append(2 * ndtr(-np.abs(found["residual"])))
@@ -44,12 +44,12 @@ def test_a_true_model_has_uniform_p_values(seed):
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_a_planted_pair_is_found(seed):
-    """Others may be: the wrong model is pulled towards the copy, and misses its neighbours by a little."""
+    """Others may be: the wrong model is pulled towards the copy, and misses its neighbors by a little."""
     X = rows(seed, 400)
     rng = np.random.default_rng(seed)
     X[:, 5] = np.where(rng.random(400) < 0.5, X[:, 4], X[:, 5])
     X[rng.random(X.shape) < 0.05] = np.nan
-    found = diagnostics.residual_pairs(fitted(X), X, n=39, n_pairs=6)
+    found = diagnostics.residual_pairs(fitted(X), X, n_replicates=39, n_pairs=6)
     assert found[["first", "second"]][0].tolist() == ("x4", "x5")
     assert found["p"][0] == found["p_corrected"][0] == 1 / 40
     assert (found["p_corrected"][1:] > 0.025).all()
@@ -62,10 +62,10 @@ def test_maps_and_frames():
     X = rows(0)
     frame = pd.DataFrame(X == 1, columns=list("abcdef"))
     settings = {"method": "quadrature", "ridge": 0, "tol": 1e-7, "random_state": 0}
-    bits = diagnostics.residual_pairs(LogisticPCA(1, **settings).fit(X), X, n=4)
+    bits = diagnostics.residual_pairs(LogisticPCA(1, **settings).fit(X), X, n_replicates=4)
     model = LogisticPCA(1, **settings).fit(frame)
     with hiddenbits.run_on(n_jobs=2):
-        framed = diagnostics.residual_pairs(model, frame, n=4)
+        framed = diagnostics.residual_pairs(model, frame, n_replicates=4)
     assert list(framed.columns)[-4:] == ["x2", "df", "p", "p_corrected"]
     for name in ("residual", "p", "p_corrected"):
         np.testing.assert_array_equal(framed[name], bits[name])
@@ -77,6 +77,6 @@ def test_what_is_refused():
     model = fitted(X)
     assert "p" not in diagnostics.residual_pairs(model, X).dtype.names
     with pytest.raises(ValueError, match="at least one table"):
-        diagnostics.residual_pairs(model, X, n=0)
+        diagnostics.residual_pairs(model, X, n_replicates=0)
     with pytest.raises(ValueError, match="repeat rows"):
-        diagnostics.residual_pairs(model, hiddenbits.open_table(X).with_weights(np.full(60, 2.0)), n=2)
+        diagnostics.residual_pairs(model, hiddenbits.open_table(X).with_weights(np.full(60, 2.0)), n_replicates=2)

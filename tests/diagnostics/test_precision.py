@@ -58,7 +58,7 @@ def test_reliability_is_the_squared_correlation_with_the_truth(seed):
     """Of 4,000 simulated people; the correlation has a standard error of about 0.005."""
     codes, X = a_test(seed)
     model = LogisticPCA(1, method="quadrature", ridge=0, random_state=0).fit(X)
-    truth = np.corrcoef(model.posterior(X)[:, 0], codes[:, 0])[0, 1] ** 2
+    truth = np.corrcoef(model.transform(X)[:, 0], codes[:, 0])[0, 1] ** 2
     found = diagnostics.reliability(model, X)
     assert abs(found.empirical[0] - truth) < 0.02
     assert abs(found.marginal[0] - truth) < 0.03

@@ -25,7 +25,7 @@ MODELS = {
 
 def rows(n=300, seed=0, blanks=0.1):
     rng = np.random.default_rng(seed)
-    X = simulate_mixture(n, D, 3, seed=seed).X.astype(float)
+    X = simulate_mixture(n, D, 3, random_state=seed).X.astype(float)
     X[rng.random(X.shape) < blanks] = np.nan
     return X
 
@@ -83,7 +83,7 @@ def test_residuals_of_a_true_model_have_unit_spread(seed):
 
     Its standard error is sqrt(2 / 10), .45; we allow three of them above 1.
     """
-    model = hiddenbits.LatentClassAnalysis(2, random_state=0).fit(simulate_mixture(2000, 10, 2, seed=seed).X)
+    model = hiddenbits.LatentClassAnalysis(2, random_state=0).fit(simulate_mixture(2000, 10, 2, random_state=seed).X)
     fresh = model.sample(3000, random_state=seed)
     found = diagnostics.residual_pairs(model, fresh)["residual"]
     assert 0.3 < np.mean(found**2) < 2.35
@@ -91,7 +91,7 @@ def test_residuals_of_a_true_model_have_unit_spread(seed):
 
 
 def test_a_copied_column_comes_first_and_weights_count_rows():
-    X = simulate_mixture(400, D, 2, seed=0).X
+    X = simulate_mixture(400, D, 2, random_state=0).X
     X[:, 5] = X[:, 4]
     model = hiddenbits.LatentClassAnalysis(2, random_state=0).fit(X)
     first = diagnostics.residual_pairs(model, X, n_pairs=1)
@@ -182,6 +182,6 @@ def test_levels_in_classes_with_missing_cells():
 def test_a_pair_of_levels_has_a_p_value():
     X = levels(missing=0.05)
     model = hiddenbits.LatentClassAnalysis(2, column_types=TYPES, prior_strength=0, random_state=0).fit(X)
-    found = diagnostics.residual_pairs(model, X, n=19)
+    found = diagnostics.residual_pairs(model, X, n_replicates=19)
     assert {found["first"][0][:2], found["second"][0][:2]} == {"x0", "x1"}
     assert found["p"][0] == found["p_corrected"][0] == 0.05

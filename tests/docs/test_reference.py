@@ -16,13 +16,15 @@ pytestmark = pytest.mark.core
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 ROOMS = (
-    "diagnostics",
-    "evaluate",
-    "plots",
     "datasets",
     "diagnostics",
+    "evaluate",
+    "exceptions",
     "inference",
-    "reporting",
+    "options",
+    "plots",
+    "results",
+    "tables",
 )  # public submodules; `plots` imports matplotlib only to draw
 
 

@@ -14,7 +14,7 @@ X = (np.random.default_rng(0).random((N, D)) < np.random.default_rng(1).random((
 
 def fit(checkpoint=None, tell=None):
     model = hiddenbits.LatentClassAnalysis(6, n_init=2, max_iter=12, tol=0.0, random_state=0)
-    with hiddenbits.run_on(checkpoint=checkpoint, tell=tell):
+    with hiddenbits.run_on(checkpoint=checkpoint, on_progress=tell):
         return model.fit(X)
 
 
@@ -31,14 +31,16 @@ def test_the_fit_goes_on_and_the_last_checkpoint_stays(tmp_path):
             resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
 
     try:
-        with pytest.warns(hiddenbits.UnwrittenCheckpointWarning) as warned:
+        with pytest.warns(hiddenbits.exceptions.UnwrittenCheckpointWarning) as warned:
             model = fit(path, tell)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     plain = fit()
-    assert same(model.params_, plain.params_)
+    assert same(model._params, plain._params)
     assert np.array_equal(model.trace_, plain.trace_)
-    (problem,) = [str(one.message) for one in warned if one.category is hiddenbits.UnwrittenCheckpointWarning]
+    (problem,) = [
+        str(one.message) for one in warned if one.category is hiddenbits.exceptions.UnwrittenCheckpointWarning
+    ]
     for part in ("fit.hb", "File too large", "the last one that was written is still there"):
         assert part in problem
     assert path.read_bytes() == after[0]
@@ -46,7 +48,7 @@ def test_the_fit_goes_on_and_the_last_checkpoint_stays(tmp_path):
     assert 0 < len(read(path).arrays["position.trace"]) < len(plain.trace_)
     seen = []
     resumed = fit(path, seen.append)
-    assert same(resumed.params_, plain.params_)
+    assert same(resumed._params, plain._params)
     assert np.array_equal(resumed.trace_, plain.trace_)
     assert sum(seen) < sum(walked)  # it did not begin again
     assert path.read_bytes() != after[0]

@@ -27,7 +27,7 @@ PRELOAD = [
 
 def fit_and_save(folder: str, seed: int) -> None:
     """The program that is killed: fit with a checkpoint, then save."""
-    X = simulate_mixture(3000, 20, 4, seed=seed).X.astype(float)
+    X = simulate_mixture(3000, 20, 4, random_state=seed).X.astype(float)
     X[np.random.default_rng(seed).random(X.shape) < 0.05] = np.nan
     types = "auto"
     if seed % 2:  # ten columns of four levels instead of twenty bits

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.core
 
 @pytest.fixture
 def X():  # noqa: N802
-    return simulate_mixture(300, 6, 3, seed=0).X
+    return simulate_mixture(300, 6, 3, random_state=0).X
 
 
 def logged(caplog, level):

@@ -17,7 +17,7 @@ USUAL = {LatentClassAnalysis: 2, TreeMixture: 4, CombinationMachine: 1}
 
 def objective(model):
     """The objective of the restart that was kept, in nats a row."""
-    return max(restart.objective for restart in model.restarts_) / model.weight_seen_
+    return max(restart.objective for restart in model.restarts_) / model._fit_weight
 
 
 def small_table(seed):
@@ -39,7 +39,7 @@ def test_on_large_tables_auto_is_the_usual_number(model, rows):
         for n in ("auto", USUAL[type(model)])
     )
     assert auto.restarts_ == usual.restarts_
-    assert same(auto.params_, usual.params_)
+    assert same(auto._params, usual._params)
     small = clone(model).set_params(random_state=0).fit(X)
     assert small.restarts_ != clone(model).set_params(n_init=USUAL[type(model)], random_state=0).fit(X).restarts_
 
@@ -49,7 +49,7 @@ def test_on_large_tables_auto_is_the_usual_number(model, rows):
 def test_partial_fits_take_the_usual_number(model):
     X = structured_rows(np.random.default_rng(0), 200, 6, missing=False)
     online = [clone(model).set_params(n_init=n, random_state=0).partial_fit(X) for n in ("auto", USUAL[type(model)])]
-    assert same(online[0].params_, online[1].params_)
+    assert same(online[0]._params, online[1]._params)
 
 
 @pytest.mark.thin(2)

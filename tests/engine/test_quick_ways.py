@@ -16,7 +16,7 @@ def rows(seed):
 
 
 def parameters(model):
-    return [model.params_.weights, model.params_.thresholds, model.params_.bias]
+    return [model._params.weights, model._params.thresholds, model._params.bias]
 
 
 @pytest.fixture

@@ -12,9 +12,9 @@ from hiddenbits import (
     LatentClassAnalysis,
     LogisticPCA,
     NoisyOrNetwork,
-    NoZerosWarning,
     open_table,
 )
+from hiddenbits.exceptions import NoZerosWarning
 
 X = np.where(np.random.default_rng(0).random((60, 4)) < 0.5, np.nan, 1.0)
 X[:2] = 1.0
@@ -33,9 +33,9 @@ X[:2] = 1.0
     ids=lambda model: type(model).__name__,
 )
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.filterwarnings("ignore::hiddenbits.DegeneratePairsWarning")
+@pytest.mark.filterwarnings("ignore::hiddenbits.exceptions.DegeneratePairsWarning")
 def test_every_fit_warns(model):
-    with pytest.warns(NoZerosWarning, match=r"ones and blanks .* but no zeros.*blank='zero'") as caught:
+    with pytest.warns(NoZerosWarning, match=r"ones and blanks .* but no zeros.*empty='zero'") as caught:
         model.fit(X)
     assert sum(issubclass(one.category, NoZerosWarning) for one in caught) == 1
 
@@ -50,7 +50,7 @@ def test_no_warning_without_a_reason(seed):
     weights[:2] = 1e-6
     with warnings.catch_warnings():
         warnings.simplefilter("error", NoZerosWarning)
-        for table in (one_zero, np.ones((60, 4)), np.nan_to_num(X), open_table(X, blank="zero")):
+        for table in (one_zero, np.ones((60, 4)), np.nan_to_num(X), open_table(X, empty="zero")):
             LatentClassAnalysis(1, max_iter=2).fit(table, sample_weight=weights)
     with pytest.warns(NoZerosWarning):
         LatentClassAnalysis(1, max_iter=2).fit(X, sample_weight=weights)

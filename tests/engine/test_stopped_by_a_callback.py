@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from hiddenbits import LogisticPCA, Variational
+from hiddenbits import LogisticPCA
+from hiddenbits.options import Variational
 
 pytest.importorskip("sklearn.callback", reason="scikit-learn before 1.9 has no callbacks")
 

@@ -20,7 +20,7 @@ from hiddenbits import (
     load,
     run_on,
 )
-from hiddenbits.data.summary import summarise
+from hiddenbits.data.summary import summarize
 from hiddenbits.datasets import simulate_influences
 from hiddenbits.engine import Checkpoint, Local, Position, Restart, Settings, StopReason, fit_em
 from hiddenbits.engine.loops import restarts
@@ -168,9 +168,9 @@ def test_only_where_it_is_worth_it(grids):
 
 @pytest.mark.slow
 def test_only_passes_over_all_rows_are_told_of(grids):
-    X = simulate_influences("A", n_rows=5_000, seed=0).train
+    X = simulate_influences("A", n_rows=5_000, random_state=0).train
     walked = []
-    with run_on(tell=walked.append):
+    with run_on(on_progress=walked.append):
         model = CombinationMachine(3, start_rows=500, random_state=0).fit(X)
     assert sum(walked) % grids[-1] == 0
     assert sum(walked) // grids[-1] >= model.n_iter_
@@ -275,7 +275,7 @@ def test_the_prior_of_trees_is_that_of_all_rows():
     X = structured_rows(np.random.default_rng(0), 2_000, 8, missing=False)
     table = table_of(X)
     started = TreeSearch(2).start(
-        Local().reduce(summarise, table.grid(256)), Key(0), partial(Local().reduce, grid=table.grid(256))
+        Local().reduce(summarize, table.grid(256)), Key(0), partial(Local().reduce, grid=table.grid(256))
     )
     outcome = fit_em(TreeSearch(2), table.grid(256), Local(), Settings(start_rows=300, max_iter=30), None, None)
     np.testing.assert_allclose(outcome.params.prior_both, started.prior_both, rtol=1e-12)

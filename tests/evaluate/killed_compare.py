@@ -11,7 +11,7 @@ SIZES = {"LatentClassAnalysis": [1, 2, 3, 4], "ClippedPCA": [1, 2], "Combination
 
 
 def main(folder: str) -> None:
-    X = simulate_mixture(500, 8, 3, seed=0).X
+    X = simulate_mixture(500, 8, 3, random_state=0).X
     found = evaluate.compare(X, ["IndependentColumns", *SIZES], sizes=SIZES, folder=Path(folder) / "fits")
     (Path(folder) / "table.json").write_text(json.dumps(found.records()))
 

@@ -34,7 +34,7 @@ def test_the_simplest_of_those_that_cannot_be_told_from_the_best(gap, place):
 
 def test_a_tie_is_said_first_and_the_simplest_is_named():
     """One estimator under two names is as good, with as many numbers."""
-    X = simulate_mixture(300, 8, 2, seed=1).X
+    X = simulate_mixture(300, 8, 2, random_state=1).X
     models = dict.fromkeys(["first", "second"], LatentClassAnalysis(2, n_init=1, random_state=0))
     found = evaluate.compare(X, models, sizes={key: [2] for key in models}, measures=(), cv=0.3)
     assert found.ties() == list(models)
@@ -54,7 +54,7 @@ def test_a_tie_is_said_first_and_the_simplest_is_named():
 @pytest.mark.parametrize("by", ["rows", "bic"])
 def test_the_best_line_is_no_difference_with_an_error_of_zero(by):
     """It is what the others are compared with; a tied line with the same scores has an error that rounds to 0."""
-    X = simulate_mixture(300, 8, 2, seed=1).X
+    X = simulate_mixture(300, 8, 2, random_state=1).X
     same = LatentClassAnalysis(2, n_init=1, random_state=0)
     chosen = evaluate.select(same, X, [1, 2], by=by, cv=0.3)
     found = evaluate.compare(X, {"a": same, "b": same}, sizes={"a": [], "b": []}, measures=(), cv=0.3)
@@ -73,7 +73,7 @@ def test_the_best_line_is_no_difference_with_an_error_of_zero(by):
 def small_table(name, request):
     rng = np.random.default_rng(5)
     if name == "classes":
-        return simulate_mixture(150, 8, 2, seed=5).X
+        return simulate_mixture(150, 8, 2, random_state=5).X
     if name == "noise":
         return rng.random((200, 8)) < rng.uniform(0.2, 0.8, 8)
     return open_table(request.getfixturevalue("real_data") / "survey" / f"{name}.csv", columns="bits").to_float()

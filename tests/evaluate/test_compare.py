@@ -17,7 +17,7 @@ from hiddenbits import (
     open_table,
 )
 from hiddenbits.datasets import simulate_mixture
-from hiddenbits.evaluate.hidden_cells import bins, calibrated
+from hiddenbits.evaluate.held_out_cells import bins, calibrated
 from hiddenbits.evaluate.row_scores import RowScores, chance, difference
 from hiddenbits.evaluate.same_models import chosen_families
 from hiddenbits.evaluate.splits import splits
@@ -34,13 +34,13 @@ def figures(found):
 @pytest.mark.parametrize("seed", range(2))
 def test_figures_by_hand(seed):
     rng = np.random.default_rng(seed)
-    X = simulate_mixture(500, 7, 3, seed=seed).X.astype(float)
+    X = simulate_mixture(500, 7, 3, random_state=seed).X.astype(float)
     X[rng.random(X.shape) < 0.1] = np.nan
     weights = rng.random(500)
     train, test = np.arange(300), np.arange(300, 500)
     models = {"plain": IndependentColumns(), "three": LatentClassAnalysis(3, random_state=1)}
     found = evaluate.compare(
-        X, models, cv=[(train, test)], sizes={"three": []}, sample_weight=weights, measures=["single_bit_error"]
+        X, models, cv=[(train, test)], sizes={"three": []}, sample_weight=weights, measures=["leave_one_out_error"]
     )
     fits = {name: model.fit(X[train], sample_weight=weights[train]) for name, model in models.items()}
     rows = {name: model.score_samples(X[test]) for name, model in fits.items()}
@@ -53,8 +53,8 @@ def test_figures_by_hand(seed):
         assert entry.log_likelihood_error == pytest.approx(error, rel=1e-9)
         cells = (~np.isnan(X[test])).sum(axis=1)
         assert entry.bits_per_cell == pytest.approx(-(w @ ll) / np.log(2) / (w @ cells), rel=1e-12)
-        own = evaluate.single_bit_error(fits[entry.model], X[test], w).value
-        assert entry.single_bit_error == pytest.approx(own, rel=1e-12)
+        own = evaluate.leave_one_out_error(fits[entry.model], X[test], w).value
+        assert entry.leave_one_out_error == pytest.approx(own, rel=1e-12)
         assert entry.code_length is None
         assert entry.kind == "exact"
         assert entry.estimate_error == entry.estimate_bias == 0.0
@@ -74,8 +74,8 @@ def test_figures_by_hand(seed):
 @pytest.mark.full
 def test_sizes_by_hand():
     """Every size is judged on the rows of all splits; the smallest within one standard error of the best is chosen."""
-    X = simulate_mixture(400, 8, 3, seed=1).X
-    found = evaluate.compare(X, ["LatentClassAnalysis"], measures=(), seed=3, one_standard_error=False)
+    X = simulate_mixture(400, 8, 3, random_state=1).X
+    found = evaluate.compare(X, ["LatentClassAnalysis"], measures=(), random_state=3, one_standard_error=False)
     assert (found.n_splits, found.n_test, found.n_train) == (4, 400, 300)
     tried = found.tried
     dealt = splits(hiddenbits.open_table(X), None, 3)
@@ -94,7 +94,7 @@ def test_sizes_by_hand():
     errors = [one.std(ddof=1) / np.sqrt(len(one)) for one in apart]
     clearly = [one.mean() > 2.0 * error for one, error in zip(apart, errors, strict=True)]
     assert len(tried) == at + (2 if clearly[at + 1] else 3)  # one was clearly worse, or two in a row worse
-    simplest = evaluate.compare(X, ["LatentClassAnalysis"], measures=(), seed=3)
+    simplest = evaluate.compare(X, ["LatentClassAnalysis"], measures=(), random_state=3)
     within = [one.mean() <= error for one, error in zip(apart, errors, strict=True)]
     assert simplest.size == tried[within.index(True)].size
     assert simplest.tried[at].difference_error == 0.0
@@ -105,9 +105,9 @@ def test_sizes_by_hand():
 @pytest.mark.parametrize("seed", range(3))
 def test_a_family_that_cannot_catch_up_stops_growing(seed):
     """Its last step by hand; without a family before it, it grows further and stays behind."""
-    X = simulate_mixture(1200, 10, 6, seed=seed).X
+    X = simulate_mixture(1200, 10, 6, random_state=seed).X
     pair = ["LatentClassAnalysis", "NoisyOrNetwork"]
-    found, alone = (evaluate.compare(X, names, measures=(), seed=seed) for names in (pair, pair[1:]))
+    found, alone = (evaluate.compare(X, names, measures=(), random_state=seed) for names in (pair, pair[1:]))
     assert found.best == "LatentClassAnalysis"
     tried, usual = ([one for one in both.tried if one.model == pair[1]] for both in (found, alone))
     assert len(tried) < len(usual)
@@ -159,12 +159,12 @@ def test_some_rows_of_a_long_table_take_part():
 
 
 def test_folds_judge_every_row_once():
-    X = simulate_mixture(203, 6, 2, seed=0).X
+    X = simulate_mixture(203, 6, 2, random_state=0).X
     table = hiddenbits.open_table(X)
     dealt = splits(table, 4, seed=2)
     assert np.array_equal(np.sort(np.concatenate([split.test for split in dealt])), np.arange(203))
     assert all(len(np.union1d(*split)) == 203 for split in dealt)
-    found = evaluate.compare(X, [IndependentColumns()], cv=4, measures=(), seed=2)
+    found = evaluate.compare(X, [IndependentColumns()], cv=4, measures=(), random_state=2)
     rows = np.concatenate([IndependentColumns().fit(X[a]).score_samples(X[b]) for a, b in dealt])
     assert found.entries[0].log_likelihood == pytest.approx(rows.mean(), abs=1e-12)
     assert (found.n_test, found.n_splits) == (203, 4)
@@ -172,11 +172,11 @@ def test_folds_judge_every_row_once():
 
 
 def test_cells_choose_sizes_too():
-    X = simulate_mixture(1500, 12, 3, seed=0).X
+    X = simulate_mixture(1500, 12, 3, random_state=0).X
     sizes = {"LatentClassAnalysis": [1, 3]}
     found = evaluate.compare(X, list(sizes), sizes=sizes, by="cells", measures=(), cv=0.3)
     model = LatentClassAnalysis(3, random_state=0)
-    assert found.tried[1].value == pytest.approx(-evaluate.hidden_cells(model, X).value, abs=1e-9)
+    assert found.tried[1].value == pytest.approx(-evaluate.held_out_cells(model, X).value, abs=1e-9)
     assert found.entries[0].size == "3"
     train, test = splits(hiddenbits.open_table(X), 0.3, 0)[0]
     assert found.entries[0].log_likelihood == pytest.approx(model.fit(X[train]).score(X[test]), abs=1e-9)
@@ -192,7 +192,7 @@ def test_real_columns_against_scikit_learn():
     for theirs in (PCA(2, random_state=0), FactorAnalysis(2, random_state=0)):
         entry = by_name[type(theirs).__name__]
         assert entry.log_likelihood == pytest.approx(theirs.fit(X[:400]).score(X[400:]), abs=1e-10)
-        assert entry.single_bit_error is None
+        assert entry.leave_one_out_error is None
         assert entry.calibration is None
     assert found.best == "FactorAnalysis"
     assert by_name["BinarySparseCoding"].kind in ("exact", "bound")
@@ -241,7 +241,7 @@ def test_default_families_of_reals_and_bits():
 
 
 def test_what_is_refused_is_said():
-    X = simulate_mixture(200, 6, 2, seed=0).X
+    X = simulate_mixture(200, 6, 2, random_state=0).X
     models = {"many": NoisyOrNetwork(13, method="exact"), "none": IndependentColumns()}
     found = evaluate.compare(X, models, sizes={"many": []})
     assert found.best == "none"
@@ -252,7 +252,7 @@ def test_what_is_refused_is_said():
 
 
 def test_estimates_say_how_sure_they_are():
-    X = simulate_mixture(400, 10, 3, seed=0).X
+    X = simulate_mixture(400, 10, 3, random_state=0).X
     found = evaluate.compare(
         X, {"map": LogisticPCA(4, n_draws=50, random_state=0)}, sizes={"map": []}, measures=(), cv=0.25
     )
@@ -278,10 +278,10 @@ def test_errors_that_all_rows_share_are_no_error_of_rows():
 
 
 def test_calibration_by_hand_and_of_the_truth():
-    X = simulate_mixture(300, 6, 2, seed=0).X.astype(float)
+    X = simulate_mixture(300, 6, 2, random_state=0).X.astype(float)
     table = hiddenbits.open_table(X)
     model = LatentClassAnalysis(2, random_state=0).fit(X)
-    masked = hiddenbits.hide_cells(table, 0.2, seed=1).to_float()
+    masked = hiddenbits.tables.hide_cells(table, 0.2, random_state=1).to_float()
     asked = np.isnan(masked)
     p, y = model.complete(masked)[asked], X[asked]
     apart = sum(abs((y - p)[np.minimum((p * 10).astype(int), 9) == b].sum()) for b in range(10))
@@ -308,7 +308,7 @@ def test_calibration_by_hand_and_of_the_truth():
 
 @pytest.mark.slow
 def test_threads_change_nothing():
-    X = simulate_mixture(600, 8, 3, seed=0).X
+    X = simulate_mixture(600, 8, 3, random_state=0).X
     sizes = {"LatentClassAnalysis": [2, 3], "ClippedPCA": [1]}
     alone = evaluate.compare(X, list(sizes), sizes=sizes)
     with hiddenbits.run_on(n_jobs=2):
@@ -316,7 +316,7 @@ def test_threads_change_nothing():
 
 
 def test_shown_as_text_html_and_frame():
-    X = simulate_mixture(300, 6, 2, seed=0).X
+    X = simulate_mixture(300, 6, 2, random_state=0).X
     models = {"<b>": LatentClassAnalysis(2, random_state=0), "none": IndependentColumns(), "PCA": "PCA"}
     found = evaluate.compare(X, models, sizes={"<b>": []})
     assert "<b>" in str(found)
@@ -332,7 +332,7 @@ def test_shown_as_text_html_and_frame():
 
 def test_progress_is_told():
     told = []
-    X = simulate_mixture(200, 6, 2, seed=0).X
+    X = simulate_mixture(200, 6, 2, random_state=0).X
     evaluate.compare(
         X, ["IndependentColumns", "ClippedPCA"], sizes={"ClippedPCA": [1, 2]}, cv=2, progress=lambda *a: told.append(a)
     )
@@ -357,7 +357,7 @@ def test_progress_is_told():
 )
 def test_refusals(models, options, message):
     with pytest.raises(ValueError, match=message):
-        evaluate.compare(simulate_mixture(50, 4, 2, seed=0).X, models, **options)
+        evaluate.compare(simulate_mixture(50, 4, 2, random_state=0).X, models, **options)
 
 
 def test_a_checkpoint_is_refused():

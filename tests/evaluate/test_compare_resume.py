@@ -57,7 +57,7 @@ def test_kill_9(tmp_path):
 
 @pytest.mark.slow
 def test_nothing_is_fitted_again(tmp_path, monkeypatch):
-    X = simulate_mixture(300, 6, 2, seed=0).X
+    X = simulate_mixture(300, 6, 2, random_state=0).X
     sizes = {"LatentClassAnalysis": [1, 2]}
     first = evaluate.compare(X, ["IndependentColumns", *sizes], sizes=sizes, folder=tmp_path)
     chosen = evaluate.select(LatentClassAnalysis(random_state=0), X, [1, 2], cv=2, folder=tmp_path)
@@ -78,7 +78,7 @@ def test_nothing_is_fitted_again(tmp_path, monkeypatch):
 
 
 def test_another_table_or_setting_is_another_fit(tmp_path):
-    X = simulate_mixture(300, 6, 2, seed=0).X
+    X = simulate_mixture(300, 6, 2, random_state=0).X
     other = X.copy()
     other[0, 0] ^= 1
     blank = np.where(np.arange(X.size).reshape(X.shape) == 0, np.nan, X)
@@ -101,7 +101,7 @@ def test_another_table_or_setting_is_another_fit(tmp_path):
 
 
 def test_a_damaged_file_is_named(tmp_path):
-    X = simulate_mixture(100, 4, 2, seed=0).X
+    X = simulate_mixture(100, 4, 2, random_state=0).X
     evaluate.compare(X, ["IndependentColumns"], folder=tmp_path, cv=0.25, measures=())
     (file,) = tmp_path.glob("*.json")
     file.write_text(file.read_text()[:40])

@@ -5,10 +5,12 @@ import warnings
 import numpy as np
 import pytest
 
-from hiddenbits import CopiedRowsWarning, IndependentColumns, LatentClassAnalysis, evaluate, hide_cells, open_table
+from hiddenbits import IndependentColumns, LatentClassAnalysis, evaluate, open_table
 from hiddenbits.datasets import load_debd, simulate_mixture
 from hiddenbits.evaluate.copies import copied_share
 from hiddenbits.evaluate.splits import splits
+from hiddenbits.exceptions import DuplicateRowsWarning
+from hiddenbits.tables import hide_cells
 
 pytestmark = [pytest.mark.core, pytest.mark.usefixtures("few_starts")]
 
@@ -62,9 +64,9 @@ def test_all_that_hold_out_warn_unless_groups_are_given():
         lambda **options: evaluate.compare(X, ["IndependentColumns"], measures=(), **options),
         lambda **options: evaluate.select(model, X, [1, 2], **options),
         lambda **options: evaluate.select(model, X, [1, 2], by="cells", **options),
-        lambda **options: evaluate.hidden_cells(model, X, **options),
+        lambda **options: evaluate.held_out_cells(model, X, **options),
     ):
-        with pytest.warns(CopiedRowsWarning, match="groups="):
+        with pytest.warns(DuplicateRowsWarning, match="groups="):
             work()
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -110,18 +112,18 @@ def test_rows_of_a_group_have_the_same_cells_hidden(columns):
     """Wherever they are, and in whatever part of the table they are read; 400,000 columns make runs of two rows."""
     groups = np.array([4, 1, 4, 2, 1, 9])
     X = np.ones((6, columns), np.uint8)
-    hidden = np.isnan(hide_cells(open_table(X), 0.4, seed=3, groups=groups).to_float())
-    plain = np.isnan(hide_cells(open_table(X), 0.4, seed=3).to_float())
+    hidden = np.isnan(hide_cells(open_table(X), 0.4, random_state=3, groups=groups).to_float())
+    plain = np.isnan(hide_cells(open_table(X), 0.4, random_state=3).to_float())
     for row, label in enumerate(groups):
         assert np.array_equal(hidden[row], plain[np.flatnonzero(groups == label)[0]])
-    part = np.isnan(hide_cells(open_table(X[2:5]), 0.4, seed=3, first_row=2, groups=groups).to_float())
+    part = np.isnan(hide_cells(open_table(X[2:5]), 0.4, random_state=3, first_row=2, groups=groups).to_float())
     assert np.array_equal(part, hidden[2:5])
 
 
 def test_tables_of_other_columns_are_left_alone():
     X = np.repeat(np.random.default_rng(0).normal(size=(30, 2)), 4, axis=0)
     assert copied_share(open_table(X, reals=True)) is None
-    assert copied_share(open_table(simulate_mixture(50, 20, 2, seed=0).X)) is None
+    assert copied_share(open_table(simulate_mixture(50, 20, 2, random_state=0).X)) is None
     assert (
         evaluate.compare(np.repeat(X, 2, axis=0) > 0, [IndependentColumns()], measures=()).best == "IndependentColumns"
     )

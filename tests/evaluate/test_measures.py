@@ -15,7 +15,7 @@ pytestmark = pytest.mark.core
 def fitted():
     rows = structured_rows(np.random.default_rng(0), 120, 6, missing=True)
     model = LatentClassAnalysis(3, random_state=0).fit(rows)
-    return model, rows, Oracle(model._model(), model.params_)
+    return model, rows, Oracle(model._model(), model._params)
 
 
 def test_likelihood_and_bits_per_cell(fitted):
@@ -34,7 +34,7 @@ def test_single_bit_error(fitted):
     observed = ~np.isnan(rows)
     p = np.array([oracle.leave_one_out(row) for row in rows])
     wrong = ((p > 0.5) != (rows == 1))[observed]
-    assert evaluate.single_bit_error(model, rows).value == pytest.approx(wrong.mean(), abs=1e-12)
+    assert evaluate.leave_one_out_error(model, rows).value == pytest.approx(wrong.mean(), abs=1e-12)
 
 
 def test_code_length(fitted):
@@ -52,7 +52,7 @@ def test_weights_are_repeats_in_the_value(fitted):
     for measure in (
         evaluate.mean_log_likelihood,
         evaluate.bits_per_cell,
-        evaluate.single_bit_error,
+        evaluate.leave_one_out_error,
         evaluate.code_length,
     ):
         weighted, repeated = measure(model, rows, counts), measure(model, np.repeat(rows, counts, axis=0))

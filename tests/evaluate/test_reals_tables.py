@@ -18,8 +18,8 @@ def test_machines_over_reals():
     """A mixture of 2^units Gaussians: the density of a cell given the rest is a ratio of two of its likelihoods."""
     rows = two_heaps()
     machine = CombinationMachine(1, visible="reals", random_state=0)
-    figure = evaluate.hidden_cells(machine, rows, share=0.2, seed=1)
-    kept = hiddenbits.hide_cells(open_table(rows, reals=True), 0.2, seed=1).to_float()
+    figure = evaluate.held_out_cells(machine, rows, share=0.2, random_state=1)
+    kept = hiddenbits.tables.hide_cells(open_table(rows, reals=True), 0.2, random_state=1).to_float()
     model = machine.fit(kept)
     losses = []
     for row, left in zip(rows, kept, strict=True):
@@ -34,6 +34,6 @@ def test_machines_over_reals():
 def test_measures_of_bits_are_refused():
     rows = two_heaps()
     model = CombinationMachine(1, visible="reals", random_state=0).fit(rows)
-    for measure in (evaluate.bits_per_cell, evaluate.single_bit_error, evaluate.code_length):
-        with pytest.raises(ValueError, match=rf"{measure.__name__} needs a table of bits.*hidden_cells"):
+    for measure in (evaluate.bits_per_cell, evaluate.leave_one_out_error, evaluate.code_length):
+        with pytest.raises(ValueError, match=rf"{measure.__name__} needs a table of bits.*held_out_cells"):
             measure(model, rows)

@@ -37,9 +37,9 @@ def clear_classes(n_classes):
 
 def test_a_machine_of_one_unit_is_two_classes():
     """Its unit off and on: two products of columns, weighted by the sums over all rows of each state."""
-    model = CombinationMachine(1, n_init=1, random_state=0).fit(simulate_mixture(200, 5, 2, seed=0).X)
-    on_off = np.stack([model.params_.bias, model.params_.bias + model.params_.weights[:, 0]])
-    weights = np.logaddexp(on_off, -on_off).sum(axis=1) + np.array([0.0, model.params_.thresholds[0]])
+    model = CombinationMachine(1, n_init=1, random_state=0).fit(simulate_mixture(200, 5, 2, random_state=0).X)
+    on_off = np.stack([model._params.bias, model._params.bias + model._params.weights[:, 0]])
+    weights = np.logaddexp(on_off, -on_off).sum(axis=1) + np.array([0.0, model._params.thresholds[0]])
     weights -= logsumexp(weights)
     rows = np.array(list(product([0, 1], repeat=5)))
     p = expit(2.0 * on_off)
@@ -68,7 +68,7 @@ def test_two_columns_are_always_two_classes():
 
 
 def test_a_hidden_tree_of_one_state_is_independent_columns():
-    X = simulate_mixture(100, 4, 2, seed=0).X
+    X = simulate_mixture(100, 4, 2, random_state=0).X
     alone, one_class, one_state = (
         model.fit(X).score_samples(X)
         for model in (IndependentColumns(), LatentClassAnalysis(1, n_init=1), HiddenTree(1, random_state=0))
@@ -162,7 +162,7 @@ def test_a_size_that_another_family_did_not_choose_is_no_entry():
 
 
 def test_hidden_cells_choose_among_the_same_models():
-    X = simulate_mixture(200, 6, 2, seed=1).X
+    X = simulate_mixture(200, 6, 2, random_state=1).X
     found = evaluate.compare(X, list(TWO), sizes=TWO, measures=(), cv=0.3, by="cells")
     assert [entry.model for entry in found.entries] == ["LatentClassAnalysis"]
     assert hiddenbits.evaluate.select("CombinationMachine", X, [1], by="cells").size == 1

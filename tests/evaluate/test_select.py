@@ -21,9 +21,9 @@ pytestmark = pytest.mark.core
 
 @pytest.mark.slow
 def test_figures_by_hand():
-    X = simulate_mixture(400, 8, 2, seed=0).X
+    X = simulate_mixture(400, 8, 2, random_state=0).X
     weights = np.random.default_rng(0).random(400)
-    found = evaluate.select(LatentClassAnalysis(random_state=0), X, [1, 2], cv=3, sample_weight=weights, seed=5)
+    found = evaluate.select(LatentClassAnalysis(random_state=0), X, [1, 2], cv=3, sample_weight=weights, random_state=5)
     dealt = splits(open_table(X), 3, 5)
     w = np.concatenate([weights[test] for _, test in dealt])
     rows = [
@@ -50,9 +50,11 @@ def test_figures_by_hand():
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_truths_are_found(seed):
-    X = simulate_mixture(2500, 16, 4, seed=seed).X
+    X = simulate_mixture(2500, 16, 4, random_state=seed).X
     for by in ("rows", "cells") if seed else ("rows", "bic"):
-        found = evaluate.select(LatentClassAnalysis(random_state=seed), X, [2, 3, 4, 5, 6], by=by, cv=0.3, seed=seed)
+        found = evaluate.select(
+            LatentClassAnalysis(random_state=seed), X, [2, 3, 4, 5, 6], by=by, cv=0.3, random_state=seed
+        )
         assert found.size == 4, by
     rng = np.random.default_rng(seed)
     p = 1 / (1 + np.exp(-rng.normal(size=(2500, 1)) @ (1.5 * rng.normal(size=(1, 12)))))
@@ -61,16 +63,18 @@ def test_truths_are_found(seed):
 
 
 def test_hidden_cells_by_hand():
-    X = simulate_mixture(400, 10, 3, seed=0).X
-    found = evaluate.select(LatentClassAnalysis(random_state=0), X, [1, 3], by="cells", hidden_share=0.2, seed=7)
+    X = simulate_mixture(400, 10, 3, random_state=0).X
+    found = evaluate.select(
+        LatentClassAnalysis(random_state=0), X, [1, 3], by="cells", held_out_share=0.2, random_state=7
+    )
     for k, figure in zip((1, 3), found.figures, strict=True):
-        own = evaluate.hidden_cells(LatentClassAnalysis(k, random_state=0), X, share=0.2, seed=7)
+        own = evaluate.held_out_cells(LatentClassAnalysis(k, random_state=0), X, share=0.2, random_state=7)
         assert (figure.value, figure.standard_error) == pytest.approx((-own.value, own.standard_error), rel=1e-9)
 
 
 @pytest.mark.slow
 def test_criteria_are_those_of_the_estimator_and_only_where_they_are_defined():
-    X = simulate_mixture(300, 8, 2, seed=0).X
+    X = simulate_mixture(300, 8, 2, random_state=0).X
     model = LatentClassAnalysis(random_state=0)
     for by in ("bic", "aic"):
         found = evaluate.select(model, X, [1, 2, 3], by=by)
@@ -89,7 +93,7 @@ def test_criteria_are_those_of_the_estimator_and_only_where_they_are_defined():
 
 
 def test_shown_and_refused():
-    X = simulate_mixture(300, 8, 2, seed=0).X
+    X = simulate_mixture(300, 8, 2, random_state=0).X
     found = evaluate.select(LatentClassAnalysis(random_state=0), X, [1, 2], cv=0.5)
     assert "2 *" in str(found)
     assert "one standard error" in found._repr_html_()

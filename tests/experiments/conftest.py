@@ -1,4 +1,4 @@
-"""Modules of a paper's folder, which find their neighbours as run.py does."""
+"""Modules of a paper's folder, which find their neighbors as run.py does."""
 
 import importlib
 import sys

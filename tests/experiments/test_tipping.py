@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 from experiments.tipping_1998 import programs
 
-from hiddenbits import LogisticPCA, Variational
+from hiddenbits import LogisticPCA
 from hiddenbits.datasets import simulate_prototypes
+from hiddenbits.options import Variational
 
 pytestmark = pytest.mark.core
 
 
 def test_the_bound_and_the_error_are_those_of_the_library():
-    X = simulate_prototypes(seed=3).X.astype(float)
+    X = simulate_prototypes(random_state=3).X.astype(float)
     model = LogisticPCA(2, method=Variational(refine=False), ridge=0.001, random_state=0).fit(X)
     W, b = model.components_.T, model.intercepts_
     value, _ = programs.bound_after(X, W, b, programs.of_the_prior(W, b, len(X)), 300)
@@ -22,7 +23,7 @@ def test_the_bound_and_the_error_are_those_of_the_library():
 
 
 def test_both_programs_rise_and_end_where_they_should():
-    X = simulate_prototypes(seed=3).X.astype(float)
+    X = simulate_prototypes(random_state=3).X.astype(float)
     begin = programs.start(X, 0)
     draws = np.random.default_rng(0).standard_normal((500, 2))
     for program in (programs.variational(X, begin), programs.sampling(X, begin, draws)):

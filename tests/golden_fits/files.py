@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from hiddenbits import DegeneratePairsWarning
+from hiddenbits.exceptions import DegeneratePairsWarning
 from tests.golden_fits.cases import CASES
 
 HERE = Path(__file__).parent
 NAME = "arrays.npz"
-FLOOR = 1e-12  # what is nothing but rounding, such as intercepts of standardised columns, has no digits to compare
+FLOOR = 1e-12  # what is nothing but rounding, such as intercepts of standardized columns, has no digits to compare
 
 
 def computed(name):

@@ -12,9 +12,9 @@ N = 30
 
 
 def main(folder: str) -> None:
-    X = simulate_mixture(500, 8, 3, seed=0).X
+    X = simulate_mixture(500, 8, 3, random_state=0).X
     model = LatentClassAnalysis(3, prior_strength=0, n_init=1, random_state=0).fit(X)
-    found = inference.bootstrap(model, X, n=N, folder=Path(folder) / "fits")
+    found = inference.bootstrap(model, X, n_replicates=N, folder=Path(folder) / "fits")
     np.save(Path(folder) / "replicates.npy", found.replicates)
 
 

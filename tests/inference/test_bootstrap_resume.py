@@ -53,34 +53,34 @@ def test_kill_9(tmp_path):
 
 @pytest.mark.parametrize("family", ["classes", "map"])
 def test_only_what_is_missing_is_fitted(tmp_path, monkeypatch, family):
-    X = simulate_mixture(150, 5, 2, seed=0).X.astype(float)
+    X = simulate_mixture(150, 5, 2, random_state=0).X.astype(float)
     X[0, 0] = np.nan
     model = fitted(X) if family == "classes" else LogisticPCA(2, random_state=0).fit(X)
-    without = inference.bootstrap(model, X, n=5, tol=1e-6)
+    without = inference.bootstrap(model, X, n_replicates=5, tol=1e-6)
     fits = []
-    refit = type(model).refit
-    monkeypatch.setattr(type(model), "refit", lambda self, *a, **k: fits.append(1) or refit(self, *a, **k))
-    inference.bootstrap(model, X, n=3, tol=1e-6, folder=tmp_path)
+    refit = type(model)._refit
+    monkeypatch.setattr(type(model), "_refit", lambda self, *a, **k: fits.append(1) or refit(self, *a, **k))
+    inference.bootstrap(model, X, n_replicates=3, tol=1e-6, folder=tmp_path)
     assert len(fits) == 3
-    five = inference.bootstrap(model, X, n=5, tol=1e-6, folder=tmp_path)
+    five = inference.bootstrap(model, X, n_replicates=5, tol=1e-6, folder=tmp_path)
     assert len(fits) == 5
     assert (five.replicates == without.replicates).all()
-    other = inference.bootstrap(model, X, n=5, tol=1e-6, folder=tmp_path, statistic=lambda m: m.score(X))
+    other = inference.bootstrap(model, X, n_replicates=5, tol=1e-6, folder=tmp_path, statistic=lambda m: m.score(X))
     assert len(fits) == 5  # of the saved fits: another statistic needs no new ones
     assert np.ptp(other.replicates) > 0
 
 
 def test_replicates_that_did_not_converge_say_so_again(tmp_path):
-    X = simulate_mixture(150, 5, 2, seed=0).X
+    X = simulate_mixture(150, 5, 2, random_state=0).X
     model = fitted(X).set_params(max_iter=1)
     for _ in range(2):
         with pytest.warns(ConvergenceWarning, match="2 of 2 replicates"):
-            inference.bootstrap(model, X, n=2, tol=1e-14, folder=tmp_path)
+            inference.bootstrap(model, X, n_replicates=2, tol=1e-14, folder=tmp_path)
 
 
 @pytest.mark.slow
 def test_other_runs_are_not_mixed_up(tmp_path):
-    X = simulate_mixture(120, 5, 2, seed=0).X
+    X = simulate_mixture(120, 5, 2, random_state=0).X
     changed = X.copy()
     changed[0, 0] = 1 - changed[0, 0]
     model, labels = fitted(X), np.arange(120) // 4
@@ -98,5 +98,5 @@ def test_other_runs_are_not_mixed_up(tmp_path):
         (fitted(X, max_iter=900), X, {}),
     ]
     for number, (one, table, options) in enumerate(runs):
-        inference.bootstrap(one, table, n=2, folder=tmp_path, **options)
+        inference.bootstrap(one, table, n_replicates=2, folder=tmp_path, **options)
         assert len(finished(tmp_path)) == 2 * (number + 1)

@@ -7,6 +7,7 @@ from scipy.sparse import csr_array
 import hiddenbits
 from hiddenbits import IndependentColumns, LatentClassAnalysis, LogisticPCA, inference
 from hiddenbits.datasets import load_gss82
+from hiddenbits.exceptions import NotAtMaximumWarning
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
@@ -41,9 +42,9 @@ def test_one_class_has_the_errors_of_shares(seed):
     model = mixture(X, 1)
     expected = np.sqrt(p * (1 - p) / n)
     for robust in (True, False):
-        found = inference.information(model, X, robust=robust)
+        found = inference.standard_errors(model, X, robust=robust)
         np.testing.assert_allclose(found.se["probabilities"][0], expected, rtol=1e-6)
-    outer = inference.information(mixture(X[:, :1], 1), X[:, :1], robust=False, kind="outer")
+    outer = inference.standard_errors(mixture(X[:, :1], 1), X[:, :1], robust=False, kind="outer")
     np.testing.assert_allclose(outer.se["probabilities"][0], expected[:1], rtol=1e-6)
     np.testing.assert_allclose(found.covariance[1:, 1:][0, 0], expected[0] ** 2, rtol=1e-6)
     low, high = found.interval["probabilities"]
@@ -64,29 +65,29 @@ def test_gradients_and_information_are_derivatives_of_the_likelihood(kind, seed)
         model = mixture(X, w=w, tol=1e-6, prior_strength=1.0)
     else:
         model = trait(X, int(kind[-1]), w, ridge=0.5, tol=1e-5)
-    at, h = model.free_parameters().vector, 1e-5
+    at, h = model._free_parameters().vector, 1e-5
 
     def slopes(function):
         return np.array([(function(at + h * e) - function(at - h * e)) / (2 * h) for e in np.eye(len(at))])
 
     np.testing.assert_allclose(
-        model.row_gradients(X), slopes(lambda v: model.at_vector(v).score_samples(X)).T, atol=1e-8
+        model._row_gradients(X), slopes(lambda v: model._at_vector(v).score_samples(X)).T, atol=1e-8
     )
-    bent = -slopes(lambda v: w @ model.at_vector(v).row_gradients(X))
-    np.testing.assert_allclose(model.observed_information(X, w), bent, atol=1e-6 * np.abs(bent).max())
+    bent = -slopes(lambda v: w @ model._at_vector(v)._row_gradients(X))
+    np.testing.assert_allclose(model._observed_information(X, w), bent, atol=1e-6 * np.abs(bent).max())
 
 
 @pytest.mark.parametrize("kind", ["mixture", "map 2"])
 def test_the_prior_has_its_gradient_and_curvature(kind):
-    """At the penalised maximum the gradients of rows and prior cancel; the curvature of the prior is its derivative."""
+    """At the penalized maximum the gradients of rows and prior cancel; the curvature of the prior is its derivative."""
     X = two_classes(0, 120, 4)
     model = mixture(X, prior_strength=2.0) if kind == "mixture" else trait(X, 2, ridge=0.3, tol=1e-12)
-    free = model.free_parameters()
-    np.testing.assert_allclose(model.row_gradients(X).sum(axis=0) + free.prior_gradient, 0.0, atol=2e-3)
+    free = model._free_parameters()
+    np.testing.assert_allclose(model._row_gradients(X).sum(axis=0) + free.prior_gradient, 0.0, atol=2e-3)
     h, slopes = 1e-6, []
     for at in range(len(free.vector)):
         step = h * np.eye(len(free.vector))[at]
-        up, down = (model.at_vector(free.vector + s).free_parameters().prior_gradient for s in (step, -step))
+        up, down = (model._at_vector(free.vector + s)._free_parameters().prior_gradient for s in (step, -step))
         slopes.append((down - up) / (2 * h))
     np.testing.assert_allclose(free.prior_curvature, slopes, rtol=0, atol=1e-6)
 
@@ -96,12 +97,12 @@ def test_weights_are_repeats_and_storages_agree(seed):
     X = with_blanks(two_classes(seed), seed)
     w = np.random.default_rng(seed).integers(1, 4, len(X))
     model = mixture(X, w=w)
-    found = inference.information(model, X, sample_weight=w)
-    repeated = inference.information(model, np.repeat(X, w, axis=0))
+    found = inference.standard_errors(model, X, sample_weight=w)
+    repeated = inference.standard_errors(model, np.repeat(X, w, axis=0))
     np.testing.assert_allclose(found.covariance, repeated.covariance, rtol=1e-9)
     complete = np.nan_to_num(X)
     of_dense, of_sparse, of_packed = (
-        inference.information(mixture(complete), table)
+        inference.standard_errors(mixture(complete), table)
         for table in (
             complete,
             csr_array(complete),
@@ -116,21 +117,21 @@ def test_rows_without_weight_do_not_matter(monkeypatch):
     X = two_classes(0, 700, 4)
     w = np.where(np.arange(700) < 300, 0.0, 1.0)  # the first piece has no weight at all
     model = mixture(X, w=w)
-    expected = inference.information(model, X[300:])
+    expected = inference.standard_errors(model, X[300:])
     monkeypatch.setattr("hiddenbits.inference.information_matrix.PIECE_NUMBERS", 1)
-    found = inference.information(model, X, sample_weight=w)
+    found = inference.standard_errors(model, X, sample_weight=w)
     np.testing.assert_allclose(found.covariance, expected.covariance, rtol=1e-9)
 
 
 def test_pieces_and_threads_give_the_same_bits(monkeypatch):
     X = two_classes(0, 700, 4)
     model = mixture(X)
-    alone = inference.information(model, X)
+    alone = inference.standard_errors(model, X)
     monkeypatch.setattr("hiddenbits.inference.information_matrix.PIECE_NUMBERS", 1)  # pieces of 256 rows
-    pieces = inference.information(model, X)
+    pieces = inference.standard_errors(model, X)
     np.testing.assert_allclose(pieces.covariance, alone.covariance, rtol=1e-10)
     with hiddenbits.run_on(n_jobs=2):
-        threads = inference.information(model, X)
+        threads = inference.standard_errors(model, X)
     assert (threads.covariance == pieces.covariance).all()
 
 
@@ -139,24 +140,24 @@ def test_clusters(seed):
     X = two_classes(seed, 200)
     model = mixture(X)
     n = len(X)
-    rows = inference.information(model, X)
-    apart = inference.information(model, X, clusters=np.arange(n))
+    rows = inference.standard_errors(model, X)
+    apart = inference.standard_errors(model, X, clusters=np.arange(n))
     np.testing.assert_allclose(apart.covariance, rows.covariance * n / (n - 1), rtol=1e-9)
-    # Every row three times, in a cluster of its own: nothing was learnt from the copies.
-    copies = inference.information(model, np.repeat(X, 3, axis=0), clusters=np.repeat(np.arange(n).astype(str), 3))
+    # Every row three times, in a cluster of its own: nothing was learned from the copies.
+    copies = inference.standard_errors(model, np.repeat(X, 3, axis=0), clusters=np.repeat(np.arange(n).astype(str), 3))
     np.testing.assert_allclose(copies.covariance, apart.covariance, rtol=1e-6)
-    sampled = inference.information(model, X, sample_weight=np.full(n, 3.0), weights="sampling")
+    sampled = inference.standard_errors(model, X, sample_weight=np.full(n, 3.0), weight_type="sampling")
     np.testing.assert_allclose(sampled.covariance, rows.covariance, rtol=1e-9)
 
 
 def test_a_statistic_has_the_errors_of_the_delta_method():
     X = two_classes(1)
     model = mixture(X)
-    plain = inference.information(model, X)
-    again = inference.information(model, X, statistic=lambda m: {"p": m.probabilities_, "size": m.weights_})
+    plain = inference.standard_errors(model, X)
+    again = inference.standard_errors(model, X, statistic=lambda m: {"p": m.probabilities_, "size": m.weights_})
     np.testing.assert_allclose(again.se["p"], plain.se["probabilities"], rtol=1e-6)
     np.testing.assert_allclose(again.se["size"], plain.se["weights"], rtol=1e-6)
-    apart = inference.information(model, X, statistic=lambda m: m.probabilities_[0] - m.probabilities_[1])
+    apart = inference.standard_errors(model, X, statistic=lambda m: m.probabilities_[0] - m.probabilities_[1])
     places = np.arange(2, 10).reshape(2, 4)
     for j in range(4):
         i, k = places[:, j]
@@ -171,23 +172,23 @@ def test_the_orientation_of_a_map_does_not_change_what_it_says():
     W, b = rng.normal(size=(6, 2)) * 1.2, rng.normal(size=6) * 0.5
     X = (rng.random((500, 6)) < 1 / (1 + np.exp(-(rng.normal(size=(500, 2)) @ W.T + b)))).astype(float)
     model = trait(X, 2, tol=1e-9)
-    found = inference.information(model, X, robust=False, statistic=lambda m: m.components_.T @ m.components_)
-    free = model.free_parameters()
-    bent = model.observed_information(X)
+    found = inference.standard_errors(model, X, robust=False, statistic=lambda m: m.components_.T @ m.components_)
+    free = model._free_parameters()
+    bent = model._observed_information(X)
     assert np.abs(np.linalg.eigvalsh(bent)[0]) < 1e-3 * np.abs(bent).max()  # a rotation costs nothing
     loose = np.linalg.pinv(bent, rcond=1e-5)
     J = np.zeros((36, 18))
     for i in range(12):
         step = np.zeros(18)
         step[i] = 1e-5
-        moved = [model.at_vector(free.vector + s).components_ for s in (step, -step)]
+        moved = [model._at_vector(free.vector + s).components_ for s in (step, -step)]
         J[:, i] = (moved[0].T @ moved[0] - moved[1].T @ moved[1]).ravel() / 2e-5
     np.testing.assert_allclose(found.covariance, J @ loose @ J.T, atol=1e-3 * found.covariance.max())
 
 
 def test_probabilities_at_the_border_have_no_error():
     X = np.column_stack([two_classes(0), np.ones(300)])
-    found = inference.information(mixture(X), X)
+    found = inference.standard_errors(mixture(X), X)
     assert np.isnan(found.se["probabilities"][:, 4]).all()
     assert np.isfinite(found.se["probabilities"][:, :4]).all()
     assert np.isnan(found.interval["probabilities"][0][:, 4]).all()
@@ -196,13 +197,13 @@ def test_probabilities_at_the_border_have_no_error():
 def test_frames_are_of_the_users_kind():
     X = two_classes(0)
     frame = pl.DataFrame(X, schema=["a", "b", "c", "d"])
-    found = inference.information(mixture(frame), frame)
+    found = inference.standard_errors(mixture(frame), frame)
     table = found.to_frame()
     assert isinstance(table, pl.DataFrame)
     assert table.columns == ["quantity", "class", "column", "estimate", "se", "lower", "upper"]
     assert table.height == 10
     assert table["column"].to_list()[2:6] == ["a", "b", "c", "d"]
-    covariance = inference.information(mixture(X), X).covariance_frame("pandas")
+    covariance = inference.standard_errors(mixture(X), X).covariance_frame("pandas")
     assert list(covariance.index) == list(covariance.columns)
     assert covariance.columns[2] == "probabilities[0, x0]"
 
@@ -211,24 +212,24 @@ def test_what_is_refused_and_what_is_warned_of():
     X = two_classes(0)
     model = mixture(X)
     with pytest.raises(TypeError, match="no exact scores"):
-        inference.information(IndependentColumns().fit(X), X)
+        inference.standard_errors(IndependentColumns().fit(X), X)
     with pytest.raises(ValueError, match="robust=True"):
-        inference.information(model, X, robust=False, clusters=np.arange(300))
+        inference.standard_errors(model, X, robust=False, clusters=np.arange(300))
     with pytest.raises(ValueError, match="sandwich"):
-        inference.information(model, X, kind="outer")
+        inference.standard_errors(model, X, kind="outer")
     with pytest.raises(ValueError, match="one label a row"):
-        inference.information(model, X, clusters=np.arange(3))
+        inference.standard_errors(model, X, clusters=np.arange(3))
     with pytest.raises(ValueError, match="one cluster"):
-        inference.information(model, X, clusters=np.zeros(300))
+        inference.standard_errors(model, X, clusters=np.zeros(300))
     with pytest.raises(ValueError, match="not determined"):
-        inference.information(mixture(X[:, :2]), X[:, :2])  # two classes behind two columns
+        inference.standard_errors(mixture(X[:, :2]), X[:, :2])  # two classes behind two columns
     wide = np.eye(2, 3000)
     with pytest.raises(ValueError, match="6,001 parameters"):
-        inference.information(LatentClassAnalysis(2, max_iter=50, random_state=0).fit(wide), wide)
-    with pytest.warns(inference.NotAtMaximumWarning, match="standard errors from the maximum"):
-        inference.information(model, 1 - X)
+        inference.standard_errors(LatentClassAnalysis(2, max_iter=50, random_state=0).fit(wide), wide)
+    with pytest.warns(NotAtMaximumWarning, match="standard errors from the maximum"):
+        inference.standard_errors(model, 1 - X)
     with pytest.raises(ValueError, match="1 to 3 dimensions"):
-        inference.information(LogisticPCA(4, random_state=0).fit(two_classes(0, 100, 6)), two_classes(0, 100, 6))
+        inference.standard_errors(LogisticPCA(4, random_state=0).fit(two_classes(0, 100, 6)), two_classes(0, 100, 6))
 
 
 # --------------------------------------------------------------------------------------------------- R's programs
@@ -237,7 +238,7 @@ def test_what_is_refused_and_what_is_warned_of():
 def test_lsat_as_ltm_and_mirt(real_data):
     """Estimates and standard errors agree to 1e-4 (tol=1e-12, 121 nodes; ltm 61); observed information, as theirs."""
     X = pd.read_csv(real_data / "survey" / "lsat.csv")
-    found = inference.information(trait(X, tol=1e-12), X, robust=False)
+    found = inference.standard_errors(trait(X, tol=1e-12), X, robust=False)
     ltm = pd.read_csv(real_data / "reference" / "lsat_2pl_ltm.csv")
     mirt = pd.read_csv(real_data / "reference" / "lsat_2pl_mirt_louis.csv")
     for name, place in (("difficulties", slice(0, 5)), ("components", slice(5, 10))):
@@ -259,7 +260,7 @@ def test_other_traits_as_ltm_and_mirt(real_data, table):
         X = pd.read_csv(real_data / "survey" / "sat12_binary.csv")
         mirt = pd.read_csv(real_data / "reference" / "sat12_2pl_mirt_louis.csv")
         slopes, errors = mirt["a1"][mirt.what == "par"], mirt["a1"][mirt.what == "SE"]
-    found = inference.information(trait(X, tol=1e-11), X, robust=False)
+    found = inference.standard_errors(trait(X, tol=1e-11), X, robust=False)
     np.testing.assert_allclose(found.estimate["components"][0], slopes, rtol=3e-3)
     np.testing.assert_allclose(found.se["components"][0], errors, rtol=0.03)
 
@@ -269,7 +270,7 @@ def test_carcinoma_as_polca(real_data, K):
     """PoLCA inverts the sum of outer products: kind="outer". tol=1e-12; profiles between .02 and .98."""
     X = pd.read_csv(real_data / "survey" / "carcinoma.csv")
     model = mixture(X, K, tol=1e-12, n_init=10)
-    found = inference.information(model, X, robust=False, kind="outer")
+    found = inference.standard_errors(model, X, robust=False, kind="outer")
     polca = pd.read_csv(real_data / "reference" / f"carcinoma_lca{K}_poLCA.csv")
     order = np.argsort(-model.weights_)
     p, errors = polca.filter(like="prob.").to_numpy(), polca.filter(regex=r"^se\.").to_numpy()
@@ -283,7 +284,7 @@ def test_errors_of_levels_as_polca(real_data):
     """And none for levels at 0 or 1, of which poLCA prints errors such as 6e-22."""
     X, counts = load_gss82()
     model = mixture(X, 3, counts, column_types="nominal", n_init=10)
-    found = inference.information(model, X, robust=False, kind="outer", sample_weight=counts)
+    found = inference.standard_errors(model, X, robust=False, kind="outer", sample_weight=counts)
     polca = pd.read_csv(real_data / "reference" / "gss82_lca3_poLCA.csv").set_index("what")
     order = np.argsort(model.weights_)[[2, 0, 1]]  # poLCA's largest class, smallest, middle
     names = [[f"P({name}|{k})" for name in model.level_names_] for k in (1, 2, 3)]

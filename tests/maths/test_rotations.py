@@ -26,7 +26,7 @@ def apart(loadings, others):
     [("varimax", "varimax", False), ("oblimin", "oblimin", False), ("promax_stats", "promax", True)],
 )
 def test_sat12_as_r_has_it(real_data, file, method, kaiser):
-    """GPArotation's Varimax and oblimin without Kaiser's normalisation, stats::promax with it (its varimax: 1e-5)."""
+    """GPArotation's Varimax and oblimin without Kaiser's normalization, stats::promax with it (its varimax: 1e-5)."""
     folder = real_data / "reference"
     given = pd.read_csv(folder / "sat12_2d_loadings_unrotated_mirt.csv").iloc[:, 1:].to_numpy()
     expected = pd.read_csv(folder / f"sat12_2d_{file}.csv").iloc[:, 1:].to_numpy()

@@ -71,7 +71,7 @@ def test_blocks_of_states_add_in_any_order():
     for block in blocks[-2::-1]:
         backwards += halves.add_block(block)
     assert forwards.log_partition == pytest.approx(backwards.log_partition, abs=1e-10)
-    np.testing.assert_allclose(forwards.normalised().joint, backwards.normalised().joint, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(forwards.normalized().joint, backwards.normalized().joint, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(2))

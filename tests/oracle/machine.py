@@ -23,7 +23,7 @@ class MachineOracle:
         self.log_z = top + np.log(weight.sum())
         self.joint = weight / weight.sum()
         self.p = self.joint.sum(axis=1)  # of each row
-        self.log_unnormalised = top + np.log(weight.sum(axis=1))
+        self.log_unnormalized = top + np.log(weight.sum(axis=1))
 
     def transition(self):
         """Return P(x' | x) of one sweep, h given x and then x' given h."""

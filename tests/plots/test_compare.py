@@ -9,7 +9,7 @@ from hiddenbits.datasets import simulate_mixture
 
 @pytest.mark.slow
 def test_marks_stand_where_the_table_says():
-    X = simulate_mixture(400, 8, 3, seed=0).X
+    X = simulate_mixture(400, 8, 3, random_state=0).X
     maps = LogisticPCA(4, n_draws=20, tol=1e-2, random_state=0)
     models = {"$a$": LatentClassAnalysis(3, random_state=0), "none": IndependentColumns(), "map": maps}
     found = evaluate.compare(X, models, sizes={"$a$": [3], "map": []}, measures=())
@@ -31,7 +31,7 @@ def test_marks_stand_where_the_table_says():
 
 def test_the_named_family_is_a_diamond():
     """An estimator under two names is even with itself, with equally many parameters: the first is named."""
-    X = simulate_mixture(300, 6, 2, seed=1).X
+    X = simulate_mixture(300, 6, 2, random_state=1).X
     models = dict.fromkeys(["first", "second"], LatentClassAnalysis(2, random_state=0))
     found = evaluate.compare(X, models, sizes={key: [] for key in models}, measures=(), cv=0.3)
     assert (found.best, len(found.ties())) == ("first", 2)

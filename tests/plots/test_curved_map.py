@@ -56,7 +56,7 @@ def longest_change(slope):
 
 def exact_slopes(model, z):
     """Return dP/dz of a curved map by the chain rule, (places, columns, q)."""
-    params = model.params_
+    params = model._params
     q, M = params.frequencies.shape
     waves = -3.0 * np.sqrt(2.0 / M) * np.sin(z @ params.frequencies + params.phases)
     by_features = waves[:, :, None] * params.frequencies.T
@@ -68,9 +68,9 @@ def exact_slopes(model, z):
 def test_rows_are_at_their_posterior_means():
     X, model = ring()
     kind = np.where(X[:, 0] == 1, "one", "zero")
-    ax = plots.map(model, X, colour=kind)
+    ax = plots.map(model, X, color=kind)
     found = np.unique(np.round(np.concatenate([artist.get_offsets() for artist in scatters(ax)]), 6), axis=0)
-    weights = model.posterior(X, return_weights=True)[1]
+    weights = model.transform(X, return_weights=True)[1]
     np.testing.assert_allclose(found, np.unique(np.round(weights @ model.points_, 6), axis=0), atol=2e-6)
     assert legend_names(ax)[:2] == ["one", "zero"]
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from hiddenbits import CombinationMachine, LatentClassAnalysis, open_table, plots
-from hiddenbits.datasets import influences_truth, simulate_influences
+from hiddenbits.datasets import simulate_influences, true_influences
 
 
 @cache
 def fitted(bias=True, columns=None):
-    X = simulate_influences("A", n_rows=300, seed=0).train[:, :6]
+    X = simulate_influences("A", n_rows=300, random_state=0).train[:, :6]
     model = CombinationMachine(2, bias=bias, start="noise", random_state=0)
     return X, model.fit(X if columns is None else _frame(X, columns))
 
@@ -22,21 +22,21 @@ def _frame(X, columns):
 
 
 def squares(ax):
-    """Centre, signed area of every square, in the order of drawing."""
-    import matplotlib.colors as colours
+    """Center, signed area of every square, in the order of drawing."""
+    import matplotlib.colors as colors
 
     found = []
     for collection in ax.collections:
         for path, face in zip(collection.get_paths(), collection.get_facecolors(), strict=True):
             low, high = path.vertices.min(axis=0), path.vertices.max(axis=0)
             assert (high - low)[0] == pytest.approx((high - low)[1])
-            sign = 1.0 if colours.to_hex(face) == "#ffffff" else -1.0
+            sign = 1.0 if colors.to_hex(face) == "#ffffff" else -1.0
             found.append([*(low + high) / 2.0, sign * np.prod(high - low)])
     return np.array(found)
 
 
 def test_area_is_the_weight_and_panels_are_images():
-    weights, thresholds = influences_truth("A")
+    weights, thresholds = true_influences("A")
     ax = plots.hinton((weights, thresholds), (8, 8), thresholds=False, across=10)
     drawn = squares(ax)
     assert [text.get_text() for text in ax.texts] == [str(i + 1) for i in range(10)]
@@ -45,18 +45,18 @@ def test_area_is_the_weight_and_panels_are_images():
     # Panels are 8 cells wide and one apart; the first row of pixels is on top.
     np.testing.assert_allclose(drawn[:, 0], 9 * unit + place % 8 + 0.5)
     np.testing.assert_allclose(drawn[:, 1], -(place // 8) - 0.5)
-    assert drawn[:, 2].max() < 1.0  # neighbours do not touch
+    assert drawn[:, 2].max() < 1.0  # neighbors do not touch
 
 
 def test_thresholds_have_their_own_scale():
-    weights, thresholds = influences_truth("B")
+    weights, thresholds = true_influences("B")
     bare, full = (squares(plots.hinton((weights, thresholds), (8, 8), thresholds=t)) for t in (False, True))
     added = full[len(bare) :, 2]
     np.testing.assert_allclose(added / np.abs(added).max(), thresholds / np.abs(thresholds).max(), atol=1e-12)
 
 
 def test_a_common_scale_and_what_goes_beyond_it():
-    weights, _ = influences_truth("A")
+    weights, _ = true_influences("A")
     half = squares(plots.hinton(weights / 2.0, (8, 8), largest=6.0))
     whole = squares(plots.hinton(weights, (8, 8)))
     np.testing.assert_allclose(half[:, 2], whole[:, 2] / 2.0)

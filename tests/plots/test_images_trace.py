@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from hiddenbits import LatentClassAnalysis, LogisticPCA, Variational, plots
+from hiddenbits import LatentClassAnalysis, LogisticPCA, plots
+from hiddenbits.options import Variational
 from tests.plots.fitted import clusters
 
 
@@ -11,16 +12,16 @@ def test_images_are_probabilities_at_their_places():
     _, _, model = clusters()
     ax = plots.images(model, (2, 4), grid=3, span=1.5)
     assert len(ax.images) == 9
-    centres = []
+    centers = []
     for image in ax.images:
         left, right, bottom, top = image.get_extent()
-        centre = np.array([(left + right) / 2, (bottom + top) / 2])
-        centres.append(centre)
-        truth = 1 / (1 + np.exp(-(model.components_.T @ centre + model.intercepts_)))
+        center = np.array([(left + right) / 2, (bottom + top) / 2])
+        centers.append(center)
+        truth = 1 / (1 + np.exp(-(model.components_.T @ center + model.intercepts_)))
         np.testing.assert_allclose(np.asarray(image.get_array()).ravel(), truth, atol=1e-12)
         assert image.get_clim() == (0.0, 1.0)
         assert (right - left) / (top - bottom) == pytest.approx(2.0)  # pixels are square
-    assert {tuple(np.round(c, 9)) for c in centres} == {(x, y) for x in (-1.5, 0, 1.5) for y in (-1.5, 0, 1.5)}
+    assert {tuple(np.round(c, 9)) for c in centers} == {(x, y) for x in (-1.5, 0, 1.5) for y in (-1.5, 0, 1.5)}
     left, right, bottom, top = np.array([image.get_extent() for image in ax.images]).T
     assert (right - left).max() < 1.5  # they do not touch
 

@@ -154,7 +154,7 @@ def test_ellipses_have_the_axes_of_the_covariances(share):
     X = X[:12]
     ax = plots.map(model, X, ellipses=share)
     (drawn,) = (artist for artist in ax.collections if isinstance(artist, collections.EllipseCollection))
-    means, covariances = model.posterior(X, return_cov=True)
+    means, covariances = model.transform(X, return_cov=True)
     radius = np.sqrt(-2 * np.log(1 - (0.9 if share is True else share)))
     for place, wide, high, angle in zip(
         np.asarray(drawn.get_offsets()), drawn.get_widths(), drawn.get_heights(), drawn.get_angles(), strict=True
@@ -181,7 +181,7 @@ def test_ellipses_have_the_axes_of_the_covariances(share):
 def test_categories_have_their_own_glyphs_and_names_are_text():
     X, prototype, model = clusters()
     names = np.array(["$money$", "_hidden", "plain"])
-    ax = plots.map(model, X, colour=names[prototype])
+    ax = plots.map(model, X, color=names[prototype])
     drawn = scatters(ax)
     assert legend_names(ax)[:3] == ["$money$", "_hidden", "plain"]
     assert len({tuple(artist.get_facecolor()[0][:3]) for artist in drawn}) == 3
@@ -190,8 +190,8 @@ def test_categories_have_their_own_glyphs_and_names_are_text():
     )
     keys = ax.figure.legends[0].legend_handles
     for k in range(3):  # the glyph that the legend gives a name is that of its rows
-        colour = matplotlib.colors.to_rgb(keys[k].get_color())
-        (artist,) = (a for a in drawn if np.allclose(a.get_facecolor()[0][:3], colour))
+        color = matplotlib.colors.to_rgb(keys[k].get_color())
+        (artist,) = (a for a in drawn if np.allclose(a.get_facecolor()[0][:3], color))
         codes = np.unique(np.round(model.transform(X[prototype == k]), 6), axis=0)
         np.testing.assert_allclose(np.unique(np.round(np.asarray(artist.get_offsets()), 6), axis=0), codes, atol=2e-6)
     assert not any(text.get_parse_math() for legend in ax.figure.legends for text in legend.get_texts())
@@ -202,7 +202,7 @@ def test_numbers_are_a_scale_and_coincident_rows_their_mean():
     X, _, model = clusters()
     numbers = np.arange(len(X), dtype=float)
     numbers[5] = np.nan
-    ax = plots.map(model, X, colour=numbers)
+    ax = plots.map(model, X, color=numbers)
     artist = scatters(ax)[-1]
     codes, values = np.round(model.transform(X), 6), artist.get_array()
     for place, value in zip(np.round(np.asarray(artist.get_offsets()), 6), values, strict=True):
@@ -212,31 +212,31 @@ def test_numbers_are_a_scale_and_coincident_rows_their_mean():
 
 
 @pytest.mark.slow
-def test_missing_categories_are_grey():
+def test_missing_categories_are_gray():
     X, prototype, model = clusters()
     for blank in (None, np.nan):
-        colour = np.array(["a", "b", blank], dtype=object)[prototype]
-        assert legend_names(plots.map(model, X, colour=colour))[:3] == ["a", "b", "not known"]
+        color = np.array(["a", "b", blank], dtype=object)[prototype]
+        assert legend_names(plots.map(model, X, color=color))[:3] == ["a", "b", "not known"]
 
 
 @pytest.mark.slow
 def test_more_than_twenty_categories_are_said():
     X, _, model = clusters()
-    colour = [f"kind {n % 25:02d}" for n in range(len(X))]
+    color = [f"kind {n % 25:02d}" for n in range(len(X))]
     with pytest.warns(UserWarning, match="25 categories") as caught:
-        ax = plots.map(model, X, colour=colour)
+        ax = plots.map(model, X, color=color)
     assert caught[0].filename == __file__
     names = [name for name in legend_names(ax) if "row" not in name]
     assert len(names) == 20
     assert names[-1] == "6 other categories"
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        plots.map(model, X, colour=[f"kind {n % 20}" for n in range(len(X))])
+        plots.map(model, X, color=[f"kind {n % 20}" for n in range(len(X))])
 
 
 def test_legends_are_not_cut_off():
     X, prototype, model = clusters()
-    ax = plots.map(model, X, colour=np.array(["a long name of a category", "b", "c"])[prototype])
+    ax = plots.map(model, X, color=np.array(["a long name of a category", "b", "c"])[prototype])
     ax.figure.canvas.draw()
     box, page = ax.figure.legends[0].get_window_extent(), ax.figure.bbox
     assert page.x0 <= box.x0
@@ -261,7 +261,7 @@ def test_frames_and_output_settings():
     X, prototype, _ = clusters()
     frame = pd.DataFrame(X, columns=[f"q{j}" for j in range(8)])
     model = LogisticPCA(2, random_state=0).fit(frame).set_output(transform="pandas")
-    ax = plots.map(model, frame, colour=pd.Series(prototype).astype("category"), lines=True)
+    ax = plots.map(model, frame, color=pd.Series(prototype).astype("category"), lines=True)
     assert {text.get_text() for text in ax.texts if text.get_text().startswith("q")} <= set(frame.columns)
     assert legend_names(ax)[:3] == ["0", "1", "2"]
 
@@ -273,14 +273,14 @@ def test_given_axes_are_used_and_nothing_is_shown(monkeypatch):
     monkeypatch.setattr(plt, "show", lambda *_, **__: pytest.fail("shown"))
     X, prototype, model = clusters()
     _, axes = plt.subplots(1, 2)
-    assert plots.map(model, X, colour=prototype.astype(str), ax=axes[1]) is axes[1]
+    assert plots.map(model, X, color=prototype.astype(str), ax=axes[1]) is axes[1]
     assert not axes[0].collections
     assert axes[1].get_legend() is not None
-    assert plots.map(model, X, colour=prototype.astype(str), legends=False, ax=axes[0]).get_legend() is None
+    assert plots.map(model, X, color=prototype.astype(str), legends=False, ax=axes[0]).get_legend() is None
     parts = plt.figure(layout="constrained", figsize=(10, 4)).subfigures(1, 2)
     for part in parts:  # legends stand beside axes that have a part of the page to themselves
         ax = part.subplots()
-        assert plots.map(model, X, colour=prototype.astype(str), lines=True, ax=ax) is ax
+        assert plots.map(model, X, color=prototype.astype(str), lines=True, ax=ax) is ax
         assert ax.get_legend() is None
         ax.figure.canvas.figure.canvas.draw()
         assert part.legends[0].get_window_extent().x0 >= ax.get_window_extent().x1
@@ -293,11 +293,11 @@ def test_given_axes_are_used_and_nothing_is_shown(monkeypatch):
         ({"X": None, "lines": True, "ellipses": True}, "Give X too"),
         ({"dims": (0, 2)}, "between 0 and 1"),
         ({"dims": (1, 1)}, "two different"),
-        ({"colour": ["a"]}, "1 colours were given for 120 rows"),
+        ({"color": ["a"]}, "1 colors were given for 120 rows"),
         ({"labels": ["a"]}, "1 labels were given for 120 rows"),
         ({"lines": True, "names": ["a"]}, "1 names were given for 8 columns"),
         ({"ellipses": 1.5}, "between 0 and 1"),
-        ({"colour": "party"}, r"Give one value per row, such as frame\['party'\]"),
+        ({"color": "party"}, r"Give one value per row, such as frame\['party'\]"),
     ],
 )
 def test_refusals(options, message):

@@ -23,7 +23,7 @@ from tests.plots.fitted import clusters
 
 @pytest.fixture(scope="module")
 def table():
-    X = simulate_mixture(200, 6, 2, seed=0).X.astype(float)
+    X = simulate_mixture(200, 6, 2, random_state=0).X.astype(float)
     X[np.random.default_rng(0).random(X.shape) < 0.1] = np.nan
     return open_table(X, names=["$a$", *"bcdef"])
 
@@ -79,7 +79,7 @@ def test_profiles_by_level():
     X = np.where(rng.random(X.shape) < 0.1, np.nan, X)
     types = {"0": "nominal", "1": "ordinal", "2": "binary"}
     model = LatentClassAnalysis(2, column_types=types, random_state=0).fit(X)
-    errors = inference.information(model, X)
+    errors = inference.standard_errors(model, X)
     ax = plots.profiles(model, X, errors=errors)
     labels = names_down(ax)
     assert labels[0] in ("x0", "x1")
@@ -106,10 +106,10 @@ def test_item_curves(table):
     model = LogisticPCA(1, random_state=0).fit(table)
     upper, lower = plots.item_curves(model, table, most=2)
     a, b = model.components_[0], model.intercepts_
-    coloured = sorted(np.argsort(-np.abs(a))[:2], key=lambda j: -b[j] / a[j])
+    colored = sorted(np.argsort(-np.abs(a))[:2], key=lambda j: -b[j] / a[j])
     curves = [line for line in upper.lines if line.get_linewidth() > 1.0]
     assert len(upper.lines) == 6 + 1  # and the line at 1/2
-    for j, line in zip(coloured, curves, strict=True):
+    for j, line in zip(colored, curves, strict=True):
         x, y = line.get_data()
         assert y == pytest.approx(model.inverse_transform(x[:, None])[:, j])
     x, total = lower.lines[-1].get_data()
@@ -123,7 +123,7 @@ def test_item_curves(table):
 
 
 def links(ax):
-    """Return the links that are drawn: place of the cause, place of the column, width and colour."""
+    """Return the links that are drawn: place of the cause, place of the column, width and color."""
     found = []
     for patch in ax.patches:
         corners = patch.get_path().vertices
@@ -146,15 +146,15 @@ def test_network_of_causes(table):
     assert not ax.figure.legends  # nothing is switched off
 
 
-def test_what_a_cause_switches_off_has_another_colour():
-    X = simulate_mixture(200, 5, 2, seed=0).X
+def test_what_a_cause_switches_off_has_another_color():
+    X = simulate_mixture(200, 5, 2, random_state=0).X
     model = CombinationMachine(1, n_init=1, random_state=0).fit(X)
     ax = plots.causes(model, links=5)
-    colours = {width: colour for _, _, width, colour in links(ax)}
+    colors = {width: color for _, _, width, color in links(ax)}
     off = matplotlib.colors.to_rgb(plots.causes.__globals__["OFF"])
     w = model.weights_[0]
     drawn = w[np.abs(w) > 0.1 * np.abs(w).max()]
-    assert sum(colour == off for colour in colours.values()) == (drawn < 0).sum() > 0
+    assert sum(color == off for color in colors.values()) == (drawn < 0).sum() > 0
 
 
 def test_arrows_point_where_bits_become_more_probable():
@@ -200,7 +200,7 @@ def test_other_models_are_refused(plot):
 
 def test_residual_pairs():
     diagnostics = pytest.importorskip("hiddenbits.diagnostics", reason="residuals are counted there")
-    X = simulate_mixture(500, 5, 2, seed=0).X
+    X = simulate_mixture(500, 5, 2, random_state=0).X
     X[:, 4] = X[:, 3]
     model = LatentClassAnalysis(2, random_state=0).fit(X)
     ax = plots.residual_pairs(model, X, most=4)

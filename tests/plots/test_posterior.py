@@ -5,7 +5,8 @@ import pytest
 from scipy.integrate import dblquad
 from scipy.stats import multivariate_normal
 
-from hiddenbits import LogisticPCA, Quadrature, plots
+from hiddenbits import LogisticPCA, plots
+from hiddenbits.options import Quadrature
 from tests.plots.fitted import clusters, with_blanks
 
 
@@ -49,7 +50,7 @@ def test_contours_hold_what_they_say(refine):
     cell = (x[1] - x[0]) * (y[1] - y[0])
     for level, mass in zip(drawn["true"].levels, reversed(masses), strict=True):
         assert density[density >= level].sum() * cell == pytest.approx(mass, abs=2e-3)
-    mean, covariance = (found[0] for found in model.posterior(X[3:4], return_cov=True))
+    mean, covariance = (found[0] for found in model.transform(X[3:4], return_cov=True))
     draws = np.random.default_rng(0).multivariate_normal(mean, covariance, 40000) - mean
     distance = np.einsum("na,ab,nb->n", draws, np.linalg.inv(covariance), draws)
     for level, mass in zip(drawn["Gaussian"].levels, masses, strict=True):

@@ -96,4 +96,4 @@ def test_maps_and_posteriors_of_clipped_pca():
     x, y, density = plots.posterior_density(model, X[0])
     weights = density / density.sum()
     mean = np.array([weights.sum(axis=0) @ x, weights.sum(axis=1) @ y])
-    np.testing.assert_allclose(mean, model.posterior(X[:1])[0], atol=1e-4)  # exact on its grid
+    np.testing.assert_allclose(mean, model.transform(X[:1])[0], atol=1e-4)  # exact on its grid

@@ -13,7 +13,7 @@ pytest.importorskip("jinja2", reason="the report extra is not installed")
 def survey(n=100, seed=0):
     """Two kinds of rows, 8 columns, a few blanks; beside them a name for each row and a party."""
     rng = np.random.default_rng(seed)
-    drawn = simulate_mixture(n, 8, 2, seed=seed)
+    drawn = simulate_mixture(n, 8, 2, random_state=seed)
     X = drawn.X.astype(float)
     X[rng.random(X.shape) < 0.04] = np.nan
     beside = {

@@ -19,7 +19,7 @@ def context_of(X, models=EASY, *, beside=None, by=None, rows=True, names=None):
     table = open_table(X, names=names or [f"item{j}" for j in range(X.shape[1])])
     sample = drawn(table, beside or {}, 0)
     fits = Fits(sample, lambda *_: None)
-    compared = evaluate.compare(sample.cells, list(models), sizes=models, measures=(), seed=0, progress=False)
+    compared = evaluate.compare(sample.cells, list(models), sizes=models, measures=(), random_state=0, progress=False)
     fits.__dict__["_comparison"] = (compared, [])
     return Context(sample, fits, rows, None, table, by)
 

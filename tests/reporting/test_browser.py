@@ -133,7 +133,7 @@ def test_hovering_over_a_dot_shows_its_row(browser, plain_report, width):
     assert complaints(browser) == ([], [])
 
 
-def test_colours_follow_the_choice(browser, plain_report):
+def test_colors_follow_the_choice(browser, plain_report):
     from selenium.webdriver.support.ui import Select
 
     X, _ = survey()
@@ -141,7 +141,7 @@ def test_colours_follow_the_choice(browser, plain_report):
     unfold(browser)
     legend = browser.find_element("id", "legend")
     assert legend.text.split() == ["Blaue", "(50)", "Gruene", "(50)"]
-    Select(browser.find_element("id", "colour")).select_by_visible_text("question 3")
+    Select(browser.find_element("id", "color")).select_by_visible_text("question 3")
     ones, zeros, blanks = ((X[:, 3] == 1).sum(), (X[:, 3] == 0).sum(), np.isnan(X[:, 3]).sum())
     assert legend.text.split() == ["1", f"({ones})", "0", f"({zeros})", "blank", f"({blanks})"]
     filled = browser.find_elements("css selector", "#chart .p.k0")

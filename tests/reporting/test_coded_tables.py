@@ -58,7 +58,12 @@ def with_sex(folder):
 
 
 TABLES = {
-    "codes": (as_csv, "The value 2 is counted as yes in all 12 columns (codes 1 and 2; change with --code).", "2", "2"),
+    "codes": (
+        as_csv,
+        "The value 2 is counted as yes in all 12 columns (codes 1 and 2; change with --recode).",
+        "2",
+        "2",
+    ),
     "frame": (lambda _: coded("Yes", "No")[0], "1 means “Yes” in all 12 columns.", "Yes", "1 (yes)"),
     "labels": (as_spss, "1 means “Yes” in all 12 columns.", "Yes", "1 (yes)"),
     "sex": (with_sex, "1 means “yes” in “q1” and “q2”, and “male” in “sex”.", "yes", "1"),
@@ -93,7 +98,7 @@ def test_the_first_screen_the_markdown_the_json_and_the_summary_say_what_1_is(re
     assert read["coding"] == sentence
     assert read["ones"]["q1"] == one
     story = model.summary().story["coding"]
-    assert story == sentence.translate(str.maketrans("“”", "''")).replace("--code", "code=")
+    assert story == sentence.translate(str.maketrans("“”", "''")).replace("--recode", "recode=")
 
 
 def test_findings_name_a_value_that_is_not_yes(reported):
@@ -165,7 +170,7 @@ def test_groups_of_a_column_of_the_table_have_its_values(codes):
 def test_rows_pairs_and_cells_are_described_by_their_values():
     columns = {"milk": [1, 0], "smokes": ["yes", "no"], "sex": ["male", "female"], "urban": [1, 2], "age": [30.5, 50.1]}
     frame = pd.DataFrame({name: values * 4 for name, values in columns.items()})
-    table = open_table(frame, code={"age": "> 40"})
+    table = open_table(frame, recode={"age": "> 40"})
     values = Values.of(table.names, table.coding)
     assert values.names == ["milk", "smokes", "sex = male", "urban = 2", "age > 40"]
     assert (values.one, values.ones, values.all_yes) == ("counted as yes", "cells counted as yes", False)
@@ -190,10 +195,10 @@ def test_a_value_stays_where_a_name_is_cut():
 @pytest.mark.parametrize(
     ("names", "other", "options"),
     [
-        (["tea", "milk", "eggs", "beer"], [], "--code '*:1=1'`."),
-        (["tea", "milk"], ["who"], "--code tea:1=1 --code milk:1=1`."),
-        (ITEMS, ["who"], "--code 'q*:1=1'`."),
-        (ITEMS, ["quiz", "who"], "--code q1:1=1`, with the same for each of these 12 columns."),
+        (["tea", "milk", "eggs", "beer"], [], "--recode '*:1=1'`."),
+        (["tea", "milk"], ["who"], "--recode tea:1=1 --recode milk:1=1`."),
+        (ITEMS, ["who"], "--recode 'q*:1=1'`."),
+        (ITEMS, ["quiz", "who"], "--recode q1:1=1`, with the same for each of these 12 columns."),
     ],
 )
 def test_the_printed_command_counts_the_other_code(codes, tmp_path, monkeypatch, names, other, options):
@@ -223,4 +228,4 @@ def test_the_printed_command_counts_the_other_code(codes, tmp_path, monkeypatch,
         read = json.loads((tmp_path / "found.json").read_text(encoding="utf-8"))
         assert read["ones"] == dict.fromkeys(names, "1")
         assert read["coding"].startswith("The value 1 is counted as yes in all")
-    assert question(code={name: {1: 1} for name in names}) is None
+    assert question(recode={name: {1: 1} for name in names}) is None

@@ -37,7 +37,7 @@ def test_the_command_writes_the_findings_alone_and_groups_them(run, tmp_path):
     assert (read["title"], read["findings"]) == ("few.csv", [])
     assert (tmp_path / "a.md").read_text(encoding="utf-8").startswith("# few.csv\n\nA table of 8 rows")
     assert run("--out", "a.html", "--json", "a.html").exit_code == 1
-    for option in ("--by", "--colour"):
+    for option in ("--by", "--color"):
         done = run(option, "age")
         assert done.exit_code == 1
         assert "'age'" in done.output

@@ -110,7 +110,7 @@ def test_blanks(survey):
     assert numbers["share"] == pytest.approx(np.isnan(X).mean())
     assert numbers["share of item0"] == pytest.approx(np.isnan(X[:, 0]).mean())
     cells = context.sample.cells
-    filled = context.fits.best.model.bit_probabilities(cells)[np.isnan(cells)]
+    filled = context.fits.best.model._cell_probabilities(cells)[np.isnan(cells)]
     assert numbers["sure"] == pytest.approx(((filled > 0.9) | (filled < 0.1)).mean())
 
 
@@ -209,7 +209,7 @@ def mistaken():
 def test_suspect_cells(mistaken):
     X, wrong, context, found = mistaken
     finding = one(found, "cells")
-    expected = context.fits.best.model.bit_probabilities(X)
+    expected = context.fits.best.model._cell_probabilities(X)
     for at in (1, 2, 3):
         i, j = finding.numbers[f"row {at}"] - 1, int(finding.numbers[f"column {at}"][4:])
         assert (i, j) in wrong

@@ -81,7 +81,7 @@ def parquet(path):
 def recipe(path):
     csv(path, frame("nein", "ja", note=["x"] * ROWS, mood=list("12345") * (ROWS // 5)), header=False)
     Path("names.txt").write_text("\n".join([*(f"q{j}" for j in range(ITEMS)), "note", "mood"]))
-    Path("our recipe.toml").write_text('drop = ["note", "mood"]\n[code."q0"]\nja = 1\nnein = 0\n')
+    Path("our recipe.toml").write_text('drop = ["note", "mood"]\n[recode."q0"]\nja = 1\nnein = 0\n')
 
 
 def titled(path):
@@ -107,8 +107,8 @@ class Case:
 CASES = {
     "codes": Case(
         "t.csv",
-        lambda path: csv(path, frame("never", "often", colour=TURNS, age=[20 + i % 50 for i in range(ROWS)])),
-        ["--code", "q*:often=1", "--code", "colour:one-hot", "--code", "age:>40"],
+        lambda path: csv(path, frame("never", "often", color=TURNS, age=[20 + i % 50 for i in range(ROWS)])),
+        ["--recode", "q*:often=1", "--recode", "color:one-hot", "--recode", "age:>40"],
     ),
     "codes for missing": Case(
         "t.csv",
@@ -132,7 +132,7 @@ CASES = {
     "labels": Case("t.sav", sav),
     "left out": Case("t.tsv", lambda path: csv(path, frame("no", "yes", mood=MOOD), sep="\t"), ["--no-rows"]),
     "recipe": Case("t.csv", recipe, ["--recipe", "our recipe.toml", "--names", "names.txt", "--no-header"]),
-    "threshold": Case("t.csv", lambda path: csv(path, frame("1.5", "4")), ["--threshold", "2", "--blank", "missing"]),
+    "threshold": Case("t.csv", lambda path: csv(path, frame("1.5", "4")), ["--threshold", "2", "--empty", "missing"]),
     "an array": Case("t.npz", lambda path: np.savez(path, np.c_[answers(), np.ones(ROWS)]), [], every_column=False),
 }
 
@@ -210,8 +210,8 @@ def in_ticks(text):
 def same_model(one, other):
     """Whether two models are of one class and size, with the same parameters to 1e-9."""
     assert type(one) is type(other)
-    numbers = other.params_.to_arrays()
-    for name, values in one.params_.to_arrays().items():
+    numbers = other._params.to_arrays()
+    for name, values in one._params.to_arrays().items():
         np.testing.assert_allclose(values, numbers[name], rtol=1e-9, atol=1e-9, err_msg=name)
 
 
@@ -309,7 +309,7 @@ def test_calls_in_python_run_as_they_are_printed(kind, tmp_path, monkeypatch, qu
     monkeypatch.chdir(tmp_path)
     X = in_memory(kind)
     names = {"X": X, "hiddenbits": hiddenbits, "groups": [1, 2, 3] * 40}
-    made = hiddenbits.report(X, by="party", groups=names["groups"], seed=2)
+    made = hiddenbits.report(X, by="party", groups=names["groups"], random_state=2)
     fit, codes, *others = lines_of(made.to_markdown())
     assert fit in unescape(re.sub(r"</?span[^>]*>", "", made.html))
     for line in (fit, codes, *others):

@@ -96,4 +96,4 @@ def test_groups_are_shown_with_their_errors():
     found = dict(re.findall(r"(Rote|Gelbe) 60 [<>]?(\S+)% ± \d+\.\d", text))  # the first kind
     assert abs(float(found["Rote"]) - float(found["Gelbe"])) > 50.0
     chosen = [text.strip() for attributes, text in page.all("option") if "selected" in attributes]
-    assert chosen == ["group"]  # the map is coloured by it
+    assert chosen == ["group"]  # the map is colored by it

@@ -114,7 +114,7 @@ def test_dots_of_the_map_say_what_their_rows_hold(page):
         assert {data["names"][j] for j in data["blank"][place]} == {COLUMNS[j] for j in np.flatnonzero(np.isnan(cells))}
         for column in data["beside"][1:]:
             assert column["labels"][column["codes"][place]] == beside[column["name"]][row - 1]
-    # The map opens coloured by the column beside the bits that has few values.
+    # The map opens colored by the column beside the bits that has few values.
     chosen = [attributes["value"] for attributes, _ in page.all("option") if "selected" in attributes]
     assert data["beside"][int(chosen[0][1:])]["name"] == "party"
 
@@ -159,8 +159,8 @@ def test_errors_say_what_to_do(tmp_path):
     table = open_table(X)
     with pytest.raises(ValueError, match="weights"):
         report(table.with_weights(np.full(100, 0.5)))
-    with pytest.raises(ValueError, match="no column 'age' to colour the map by"):
-        report(table, colour="age")
+    with pytest.raises(ValueError, match="no column 'age' to color the map by"):
+        report(table, color="age")
     with pytest.raises(ValueError, match="no column 'age' to group by"):
         report(table, by="age")
     with pytest.raises(ValueError, match="99 values for 100 rows"):

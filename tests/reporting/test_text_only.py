@@ -42,7 +42,7 @@ def test_without_rows_no_content_of_a_row_is_in_the_file(without, plain_report):
         for value in values:
             assert value not in without
     assert plain_report.read_text(encoding="utf-8").count("zwerg-") > 100  # with rows they are there
-    for word in ("map-data", 'id="readout"', 'id="colour"', 'class="p ', 'class="blank"'):
+    for word in ("map-data", 'id="readout"', 'id="color"', 'class="p ', 'class="blank"'):
         assert word not in without.split("</style>")[1].split("<script>")[0]
     # No list names a row, and no table has a line for one: only columns, figures and scores are counted.
     heads = {text for _, text in page.all("th")}

@@ -17,14 +17,17 @@ def frame(bits):
 
 
 def test_they_are_left_out_and_named():
-    with quick(), pytest.warns(hiddenbits.ColumnsLeftOutWarning, match=r"Left out, because .*'job', 'grade'"):
+    with (
+        quick(),
+        pytest.warns(hiddenbits.exceptions.ExcludedColumnsWarning, match=r"Left out, because .*'job', 'grade'"),
+    ):
         found = report(frame(4)).found
     assert found.numbers["columns"] == 4
     assert "Not used: 2 columns that are not yes/no (“job” and “grade”)." in found.table
 
 
 def test_with_fewer_than_three_columns_left_the_question_stays():
-    with pytest.raises(hiddenbits.ColumnsError, match="2 columns need a decision"):
+    with pytest.raises(hiddenbits.exceptions.AmbiguousColumnsError, match="2 columns need a decision"):
         report(frame(2))
-    with pytest.raises(hiddenbits.ColumnsError, match="2 columns need a decision"):
+    with pytest.raises(hiddenbits.exceptions.AmbiguousColumnsError, match="2 columns need a decision"):
         report(frame(0))

@@ -20,12 +20,9 @@ import numpy as np
 
 import hiddenbits
 from hiddenbits import (
-    Annealing,
     BinarySparseCoding,
-    Chains,
     ClippedPCA,
     CombinationMachine,
-    GibbsChains,
     HiddenTree,
     IndependentColumns,
     LatentClassAnalysis,
@@ -33,8 +30,8 @@ from hiddenbits import (
     NoisyOrNetwork,
     TopographicMap,
     TreeMixture,
-    Variational,
 )
+from hiddenbits.options import Annealing, Chains, GibbsChains, Variational
 
 FOLDER = Path(__file__).parent / "golden"
 SCORES = FOLDER / "scores.json"
@@ -110,7 +107,7 @@ VARIANTS = {
 
 def checkpointed():
     """Return the estimator of the golden checkpoint: a fixed number of plain passes, whatever the processor."""
-    return LatentClassAnalysis(2, n_init=1, max_iter=5, tol=0.0, accelerate=False, random_state=0)
+    return LatentClassAnalysis(2, n_init=1, max_iter=5, tol=0.0, random_state=0)
 
 
 def broken_off(path):

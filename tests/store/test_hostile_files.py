@@ -48,7 +48,7 @@ UNUSABLE = {
 @pytest.mark.parametrize(("name", "key", "change"), UNUSABLE.values(), ids=UNUSABLE)
 def test_arrays_that_nothing_can_be_computed_with_are_refused(tmp_path, name, key, change):
     array = read(changed(tmp_path / "m.hb", name)).arrays[key]
-    with pytest.raises(hiddenbits.StoreError, match="is not a valid"):
+    with pytest.raises(hiddenbits.exceptions.FileError, match="is not a valid"):
         hiddenbits.load(changed(tmp_path / "m.hb", name, arrays={key: change(array.copy())}))
 
 
@@ -69,7 +69,7 @@ def test_arrays_that_nothing_can_be_computed_with_are_refused(tmp_path, name, ke
 )
 def test_hyperparameters_and_records_that_nothing_can_be_computed_with_are_refused(tmp_path, name, given):
     where = given if name == "mixture_online" else {"hyperparameters": given}
-    with pytest.raises(hiddenbits.StoreError, match="is not a valid"):
+    with pytest.raises(hiddenbits.exceptions.FileError, match="is not a valid"):
         hiddenbits.load(changed(tmp_path / "m.hb", name, **where))
 
 
@@ -79,7 +79,7 @@ def test_what_could_not_be_read_is_not_written(tmp_path):
     with pytest.raises(ValueError, match=r"max_iter=.*2\^53"):
         model.save(tmp_path / "m.hb")
     model.max_iter = 10
-    model.params_.probabilities[:] = 0.0
+    model._params.probabilities[:] = 0.0
     with pytest.raises(ValueError, match=r"cannot be saved.*probabilities"):
         model.save(tmp_path / "m.hb")
     assert not list(tmp_path.iterdir())

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 import hiddenbits
-from hiddenbits import StoreError, datasets, evaluate, inference
+from hiddenbits import datasets, evaluate, inference
+from hiddenbits.exceptions import FileError
+from hiddenbits.tables import write_results
 
 pytestmark = [pytest.mark.core, pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")]
 
@@ -32,7 +34,7 @@ def model_file(folder):
 
 def results(folder):
     pytest.importorskip("pyarrow")
-    fitted().write("transform", X, folder / "codes.parquet")
+    write_results(fitted(), "transform", X, folder / "codes.parquet")
 
 
 def report(folder):
@@ -45,12 +47,12 @@ def comparison(folder):
 
 
 def bootstrap(folder):
-    inference.bootstrap(fitted(), X, n=2, folder=folder / "cache")
+    inference.bootstrap(fitted(), X, n_replicates=2, folder=folder / "cache")
 
 
 def simulated(folder):
     pytest.importorskip("pyarrow")
-    datasets.write_mixture(folder / "rows", 100, 3, 2, seed=0)
+    datasets.write_mixture(folder / "rows", 100, 3, 2, random_state=0)
 
 
 WRITERS = [checkpoint, model_file, results, comparison, bootstrap, simulated]
@@ -58,7 +60,7 @@ WRITERS = [checkpoint, model_file, results, comparison, bootstrap, simulated]
 
 def refused(act, folder):
     """The folder is refused in our words, which name the path and no temporary or lock file."""
-    with pytest.raises(StoreError, match=r"^cannot write '") as caught:
+    with pytest.raises(FileError, match=r"^cannot write '") as caught:
         act(folder)
     message = str(caught.value)
     assert str(folder) in message

@@ -18,7 +18,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hiddenbits.store
-from hiddenbits.store import Limits, StoreError, read, write
+from hiddenbits.exceptions import FileError
+from hiddenbits.store import Limits, read, write
 from tests.store import damage
 
 pytestmark = pytest.mark.core
@@ -152,7 +153,7 @@ def test_what_cannot_be_stored_leaves_the_old_file(tmp_path, kind, meta, arrays)
     path = tmp_path / "m"
     write(path, "k", META, example())
     before = path.read_bytes()
-    with pytest.raises(StoreError, match=r"^cannot write '.*m': .*\.$"):
+    with pytest.raises(FileError, match=r"^cannot write '.*m': .*\.$"):
         write(path, kind, meta, arrays)
     assert path.read_bytes() == before
     assert listing(tmp_path) == ["m"]
@@ -168,7 +169,7 @@ def test_a_write_that_fails_midway_leaves_the_old_file(tmp_path, monkeypatch, er
         raise error
 
     monkeypatch.setattr(*((os, "fsync", fail) if step == "fsync" else (Path, "replace", fail)))
-    with pytest.raises(StoreError if isinstance(error, OSError) else KeyboardInterrupt):
+    with pytest.raises(FileError if isinstance(error, OSError) else KeyboardInterrupt):
         write(path, "k", {}, {})
     assert same(read(path).arrays, example())
     assert listing(tmp_path) == ["m"]
@@ -181,9 +182,9 @@ def test_paths(tmp_path):
         write(tmp_path / "none" / "m", "k", {}, {})
     os.mkfifo(tmp_path / "pipe")
     for path in [tmp_path, tmp_path / "pipe", os.devnull, "a\0b"]:
-        with pytest.raises(StoreError):
+        with pytest.raises(FileError):
             read(path)
-        with pytest.raises(StoreError):
+        with pytest.raises(FileError):
             write(path, "k", {}, {})
     (tmp_path / "link").symlink_to(tmp_path / "m")
     write(str(tmp_path / "link"), "k", {}, {})
@@ -192,7 +193,7 @@ def test_paths(tmp_path):
     write(tmp_path / "m", "k2", {}, {})
     assert (tmp_path / "m").stat().st_mode & 0o777 == 0o600
     assert read(tmp_path / "link").kind == "k2"
-    with pytest.raises(StoreError, match="Not a directory"):
+    with pytest.raises(FileError, match="Not a directory"):
         read(tmp_path / "m" / "x")
 
 
@@ -247,7 +248,7 @@ def read_within(path, n_bytes, what="", **options):
         before = tracemalloc.get_traced_memory()[0]
         try:
             answer = read(path, **options)
-        except StoreError as error:
+        except FileError as error:
             answer = error
         if (taken := tracemalloc.get_traced_memory()[1] - before) < n_bytes:
             return answer
@@ -269,7 +270,7 @@ def test_damage_is_refused_or_read_exactly(tmp_path, seed):
             path.write_bytes(bad)
             fitted += fit
             answer = read_within(path, 4 * len(bad) + 100_000, what)
-            stored, message = (None, str(answer)) if isinstance(answer, StoreError) else (answer, "")
+            stored, message = (None, str(answer)) if isinstance(answer, FileError) else (answer, "")
             if stored is None:
                 assert str(path) in message
                 assert what not in damage.HARMLESS, message
@@ -302,7 +303,7 @@ def test_memory_follows_the_file_not_its_claims(tmp_path):
         assert tracemalloc.get_traced_memory()[1] < 2.2 * size
         for raw in hostile:
             path.write_bytes(raw)
-            assert isinstance(read_within(path, 200_000, limits=Limits(**limits)), StoreError)
+            assert isinstance(read_within(path, 200_000, limits=Limits(**limits)), FileError)
     finally:
         tracemalloc.stop()
 
@@ -321,9 +322,9 @@ def test_memory_follows_the_file_not_its_claims(tmp_path):
 )
 def test_limits_bind(tmp_path, name, value):
     write(tmp_path / "m", "k", META, example())
-    with pytest.raises(StoreError):
+    with pytest.raises(FileError):
         read(tmp_path / "m", limits=Limits(**{name: value}))
-    with pytest.raises(StoreError, match=r"larger limits|fix the arguments"):
+    with pytest.raises(FileError, match=r"larger limits|fix the arguments"):
         write(tmp_path / "n", "k", META, example(), limits=Limits(**{name: value}))
     assert listing(tmp_path) == ["m"]
 
@@ -351,5 +352,5 @@ def test_messages_say_what_to_do(tmp_path):
         (foreign, "not a hiddenbits model file"),
     ]:
         path.write_bytes(bad)
-        with pytest.raises(StoreError, match=message):
+        with pytest.raises(FileError, match=message):
             read(path)

@@ -10,7 +10,8 @@ from importlib.util import find_spec
 
 import pytest
 
-from hiddenbits.store import StoreError, check_target, whole_file, whole_folder
+from hiddenbits.exceptions import FileError
+from hiddenbits.store import check_target, whole_file, whole_folder
 from hiddenbits.store.files import LOCKS
 
 pytestmark = pytest.mark.core
@@ -36,15 +37,15 @@ def test_targets_that_cannot_be_written(tmp_path):
     for name, error, why in [
         ("no/new", FileNotFoundError, "there is no folder .*no. Create it first"),
         ("to nowhere", FileNotFoundError, "there is no folder"),
-        ("file/new", StoreError, "is not a folder"),
-        ("folder", StoreError, "it is a folder"),
-        ("nul\0l", StoreError, "check the path"),
+        ("file/new", FileError, "is not a folder"),
+        ("folder", FileError, "it is a folder"),
+        ("nul\0l", FileError, "check the path"),
     ]:
         for act in (check_target, lambda path: whole_file(path).__enter__()):
             with pytest.raises(error, match=why) as caught:
                 act(tmp_path / name)
             assert name.split("/")[0].replace("\0", r"\x00") in str(caught.value)
-    with pytest.raises(StoreError, match="not a regular file"):
+    with pytest.raises(FileError, match="not a regular file"):
         check_target(os.devnull)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder", "to nowhere"]
 
@@ -54,7 +55,7 @@ def test_folders_that_are_read_only(tmp_path, monkeypatch):
     if os.geteuid() == 0:  # who may write anywhere
         monkeypatch.setattr(os, "access", lambda *_: False)
     tmp_path.chmod(0o500)
-    with pytest.raises(StoreError, match="the folder cannot be written to"):
+    with pytest.raises(FileError, match="the folder cannot be written to"):
         check_target(tmp_path / "new")
 
 
@@ -64,7 +65,8 @@ WRITES = """
     import sys
     from pathlib import Path
     import numpy as np
-    from hiddenbits.store import StoreError, whole_file, write
+    from hiddenbits.store import whole_file, write
+    from hiddenbits.exceptions import FileError
     folder = Path(sys.argv[1])
 
     def plainly():
@@ -74,8 +76,9 @@ WRITES = """
 
     def as_results():
         from hiddenbits import IndependentColumns
+        from hiddenbits.tables import write_results
         X = np.random.default_rng(0).integers(0, 2, (30000, 24))
-        IndependentColumns().fit(X[:100]).write("score_samples", X, folder / "big")
+        write_results(IndependentColumns().fit(X[:100]), "score_samples", X, folder / "big")
 
     acts = {
         "plain.csv": plainly,
@@ -85,7 +88,7 @@ WRITES = """
     for name in sys.argv[2:]:
         try:
             acts[name]()
-        except StoreError as error:
+        except FileError as error:
             assert name in str(error) and ".unfinished" not in str(error), error
             print(error)
         else:

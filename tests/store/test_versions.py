@@ -28,18 +28,24 @@ def rewritten(tmp_path):
 @pytest.mark.parametrize("name", golden.MODELS)
 def test_a_file_has_every_hyperparameter_of_its_class_and_no_other(rewritten, name):
     for gone in read(golden.FOLDER / f"{name}.hb").meta["hyperparameters"]:
-        with pytest.raises(hiddenbits.StoreError, match=f"{name}.hb is not .* it lacks the hyperparameter '{gone}'"):
+        with pytest.raises(
+            hiddenbits.exceptions.FileError, match=f"{name}.hb is not .* it lacks the hyperparameter '{gone}'"
+        ):
             hiddenbits.load(rewritten(name, lambda meta, gone=gone: meta["hyperparameters"].pop(gone)))
 
 
 def test_what_is_not_known_is_a_matter_of_versions(rewritten):
     path = rewritten("mixture", lambda meta: meta["hyperparameters"].update(later=1))
-    with pytest.raises(hiddenbits.StoreError, match=r"'later' that this version.*does not know.*may not match"):
+    with pytest.raises(
+        hiddenbits.exceptions.FileError, match=r"'later' that this version.*does not know.*may not match"
+    ):
         hiddenbits.load(path)
     path = rewritten("mixture", lambda meta: meta.update(later=1, written_by="9.0"))
-    with pytest.raises(hiddenbits.StoreError, match=r"hiddenbits '9.0' wrote the file: the versions may not match"):
+    with pytest.raises(
+        hiddenbits.exceptions.FileError, match=r"hiddenbits '9.0' wrote the file: the versions may not match"
+    ):
         hiddenbits.load(path)
-    with pytest.raises(hiddenbits.StoreError, match=r"'Later'.*upgrade hiddenbits"):
+    with pytest.raises(hiddenbits.exceptions.FileError, match=r"'Later'.*upgrade hiddenbits"):
         hiddenbits.load(rewritten("mixture", lambda meta: None, kind="Later"))
 
 
@@ -51,7 +57,9 @@ def test_a_file_of_another_format_says_so(tmp_path, name, number):
     path = tmp_path / "m.hb"
     path.write_bytes(join(header, data))
     load = {"mixture": hiddenbits.load}.get(name, golden.resumed)
-    with pytest.raises(hiddenbits.StoreError, match=rf"m.hb.*number is {number!r}, and .* reads only '1'; use the"):
+    with pytest.raises(
+        hiddenbits.exceptions.FileError, match=rf"m.hb.*number is {number!r}, and .* reads only '1'; use the"
+    ):
         load(path)
 
 

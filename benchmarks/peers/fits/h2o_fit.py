@@ -1,4 +1,4 @@
-"""Runs in H2O's own environment, which needs Java: a generalised low-rank model with logistic loss.
+"""Runs in H2O's own environment, which needs Java: a generalized low-rank model with logistic loss.
 
 python h2o_fit.py work.npz path.npz      (X; dimensions)
 
@@ -59,7 +59,7 @@ np.savez(
     seconds=[seconds],
     basis=[basis],
     effects=[np.zeros(len(basis))],
-    centre=[scores.mean(axis=0)],
+    center=[scores.mean(axis=0)],
     covariance=[np.cov(scores.T)],
 )
 sys.stdout.flush()

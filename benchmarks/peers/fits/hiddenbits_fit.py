@@ -24,7 +24,7 @@ def mixture(X: Any, components: int, **way: Any) -> Callable[[], dict[str, Any]]
 
 def machine(X: Any, components: int, **way: Any) -> Callable[[], dict[str, Any]]:
     model = hiddenbits.CombinationMachine(components, random_state=SEED, **way).fit(X)
-    params = model.params_
+    params = model._params
     return lambda: {
         "ours": True,
         "weights": [params.weights],
@@ -34,9 +34,13 @@ def machine(X: Any, components: int, **way: Any) -> Callable[[], dict[str, Any]]
 
 
 def logistic(X: Any, components: int, *, exact: bool = False, **way: Any) -> Callable[[], dict[str, Any]]:
-    how = {"method": hiddenbits.Quadrature(), "ridge": 0} if exact else {"method": hiddenbits.Variational(**way)}
+    how = (
+        {"method": hiddenbits.options.Quadrature(), "ridge": 0}
+        if exact
+        else {"method": hiddenbits.options.Variational(**way)}
+    )
     model = hiddenbits.LogisticPCA(components, random_state=SEED, **how).fit(X)
-    params = model.params_
+    params = model._params
     return lambda: {
         "loadings": [params.loadings],
         "intercepts": [params.intercepts],
@@ -49,7 +53,7 @@ def tetrachoric(X: Any, _: int, **way: Any) -> Callable[[], dict[str, Any]]:
 
 
 def maps(X: Any, components: int, **way: Any) -> Callable[[], dict[str, Any]]:
-    method = hiddenbits.Variational(**way)
+    method = hiddenbits.options.Variational(**way)
     places = hiddenbits.LogisticPCA(components, method=method, random_state=SEED).fit_transform(X)
     return lambda: {"places": places}
 

@@ -22,6 +22,6 @@ np.savez(
     seconds=[time.perf_counter() - begun],
     basis=[model.U_],
     effects=[model.mu_],
-    centre=[model.scores_.mean(axis=0)],
+    center=[model.scores_.mean(axis=0)],
     covariance=[np.cov(model.scores_.T)],
 )

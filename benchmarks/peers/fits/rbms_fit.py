@@ -28,32 +28,32 @@ places = {round(place) for place in np.geomspace(1, steps, int(work["places"]))}
 
 
 def beginning():
-    """A machine, its chains and its optimiser, as `train` makes them."""
+    """A machine, its chains and its optimizer, as `train` makes them."""
     machine = BBRBM.init_parameters(int(work["units"]), data, torch.device("cpu"), torch.float32)
     rows = machine.sample_state(chains=machine.init_chains(num_samples=chains), n_steps=sweeps)
     machine.init_grad()
     return machine, rows, torch.optim.SGD(machine.parameters(), lr=float(work["rate"]), maximize=True)
 
 
-def one_step(machine, rows, optimiser):
+def one_step(machine, rows, optimizer):
     """A step as `train` takes it."""
     chosen = torch.randperm(len(data))[:batch]
-    optimiser.zero_grad(set_to_none=False)
+    optimizer.zero_grad(set_to_none=False)
     rows, _ = fit_batch_pcd((data.data[chosen], data.weights[chosen]), rows, machine, gibbs_steps=sweeps, beta=1.0)
-    optimiser.step()
+    optimizer.step()
     return rows
 
 
 noted = {name: [] for name in ("seconds", "weights", "hidden", "visible")}
 with torch.no_grad():
-    machine, rows, optimiser = beginning()
+    machine, rows, optimizer = beginning()
     for _ in range(5):  # whatever is compiled late is compiled now
-        rows = one_step(machine, rows, optimiser)
+        rows = one_step(machine, rows, optimizer)
     torch.manual_seed(int(work["seed"]))
-    machine, rows, optimiser = beginning()
+    machine, rows, optimizer = beginning()
     begun, started, away = time.perf_counter(), time.process_time(), 0.0
     for step in range(1, steps + 1):
-        rows = one_step(machine, rows, optimiser)
+        rows = one_step(machine, rows, optimizer)
         late = time.process_time() - started > float(work["most"])
         if step in places or late:
             now = time.perf_counter()

@@ -18,7 +18,7 @@ class GaborFits:
 
         amplitude * exp(-u^2 / (2 along^2) - v^2 / (2 across^2)) * cos(2 pi frequency u + phase)
 
-    u and v are the distances from the centre along the wave and across it: with dx = x - column and dy = y - row,
+    u and v are the distances from the center along the wave and across it: with dx = x - column and dy = y - row,
     u = dx cos(orientation) + dy sin(orientation) and v = dy cos(orientation) - dx sin(orientation). A field that does
     not vary has NaN everywhere.
 
@@ -27,7 +27,7 @@ class GaborFits:
     shape : (int, int)
         Height and width of a field.
     column, row : ndarray of shape (fields,)
-        The centre; the middle of the first pixel is (0, 0).
+        The center; the middle of the first pixel is (0, 0).
     along, across : ndarray of shape (fields,)
         Standard deviations of the envelope, in pixels: along the wave (Ringach's sigma_x) and across it (sigma_y).
     orientation : ndarray of shape (fields,)
@@ -36,7 +36,7 @@ class GaborFits:
         Cycles a pixel, at most 1/2. At its lower bound, an eighth of a wave in a patch, there is no wave to be seen: a
         blob (phase near 0 or pi) or a plain slope (near pi / 2 or -pi / 2).
     phase : ndarray of shape (fields,)
-        From -pi to pi, at the centre: 0 is even and bright in the middle, pi / 2 or -pi / 2 is odd.
+        From -pi to pi, at the center: 0 is even and bright in the middle, pi / 2 or -pi / 2 is odd.
     amplitude : ndarray of shape (fields,)
         Height of the envelope, not negative. Slow odd waves need a large one.
     r2 : ndarray of shape (fields,)
@@ -103,7 +103,7 @@ class BlobFits:
 
         amplitude * (exp(-r^2 / (2 width^2)) - balance / ratio^2 * exp(-r^2 / (2 (ratio width)^2)))
 
-    A Gaussian centre less a wider Gaussian surround, r the distance from (column, row). A field that does not vary has
+    A Gaussian center less a wider Gaussian surround, r the distance from (column, row). A field that does not vary has
     NaN everywhere.
 
     Attributes
@@ -111,15 +111,15 @@ class BlobFits:
     shape : (int, int)
         Height and width of a field.
     column, row : ndarray of shape (fields,)
-        The centre; the middle of the first pixel is (0, 0).
+        The center; the middle of the first pixel is (0, 0).
     width : ndarray of shape (fields,)
-        Standard deviation of the centre, in pixels.
+        Standard deviation of the center, in pixels.
     ratio : ndarray of shape (fields,)
         How many times wider the surround is.
     balance : ndarray of shape (fields,)
-        Volume of the surround over that of the centre, from 0 (no surround) to 1 (they cancel each other).
+        Volume of the surround over that of the center, from 0 (no surround) to 1 (they cancel each other).
     amplitude : ndarray of shape (fields,)
-        Height of the centre, negative for dark ones.
+        Height of the center, negative for dark ones.
     r2 : ndarray of shape (fields,)
         Share of the field's variance that the shape explains.
 
@@ -150,8 +150,8 @@ class BlobFits:
 def fit_gabors(fields: ArrayLike, shape: tuple[int, int]) -> GaborFits:
     """Fit a Gabor function, a wave under a Gaussian, to each field by least squares.
 
-    The starting points are peaks of the field's spectrum and slow waves in four directions, each with two centres and
-    six envelopes. The best three are refined, and the best result is kept. Centres lie within the patch.
+    The starting points are peaks of the field's spectrum and slow waves in four directions, each with two centers and
+    six envelopes. The best three are refined, and the best result is kept. Centers lie within the patch.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ def fit_gabors(fields: ArrayLike, shape: tuple[int, int]) -> GaborFits:
     Returns
     -------
     found : GaborFits
-        Centres, widths, orientations, frequencies, phases, amplitudes and `r2`.
+        Centers, widths, orientations, frequencies, phases, amplitudes and `r2`.
 
     Examples
     --------
@@ -213,7 +213,7 @@ def fit_blobs(fields: ArrayLike, shape: tuple[int, int]) -> BlobFits:
     Returns
     -------
     found : BlobFits
-        Centres, widths, surrounds, amplitudes and `r2`.
+        Centers, widths, surrounds, amplitudes and `r2`.
 
     Examples
     --------
@@ -241,7 +241,7 @@ def globular(gabors: GaborFits, blobs: BlobFits, *, share: float = 0.85, r2: flo
     long as wide; an edge, a bar or stripes are not. To rank fields, sort by ``blobs.r2 / gabors.r2``.
 
     Ringach (2002) describes fields by `n_x` and `n_y`; blobs lie near the origin of that plane. But small values alone
-    are not enough: edges (odd waves) and bars lie there as well, because slow waves fit them best, and a centre with a
+    are not enough: edges (odd waves) and bars lie there as well, because slow waves fit them best, and a center with a
     round surround lies far from it. This definition, which is ours, tests directly for the lack of orientation.
 
     Parameters

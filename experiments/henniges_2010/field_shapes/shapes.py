@@ -1,11 +1,11 @@
-"""The shapes that are fitted to fields: a Gabor function, and a circular centre with a surround.
+"""The shapes that are fitted to fields: a Gabor function, and a circular center with a surround.
 
 Places are in pixels: x to the right, y downwards, the middle of the first pixel at (0, 0).
 
 | letter | meaning |
 |---|---|
-| x0, y0 | centre |
-| u, v | distances from the centre along the wave, and across it |
+| x0, y0 | center |
+| u, v | distances from the center along the wave, and across it |
 | sx, sy | standard deviations of the envelope along u and v |
 | f, k | frequency in cycles a pixel; k = 2 pi f |
 """
@@ -31,8 +31,8 @@ class Pixels:
         self.height, self.width, self.side = height, width, max(height, width)
         self.y, self.x = np.divmod(np.arange(height * width, dtype=np.float64), width)
 
-    def centres(self, target: Floats) -> list[tuple[float, float]]:
-        """Return likely centres: the middle of the energy, and the place where it is greatest."""
+    def centers(self, target: Floats) -> list[tuple[float, float]]:
+        """Return likely centers: the middle of the energy, and the place where it is greatest."""
         energy = target * target
         near = gaussian_filter(energy.reshape(self.height, self.width), 1.0, mode="constant")
         peak, total = int(near.argmax()), energy.sum()
@@ -47,7 +47,7 @@ class Pixels:
         return float(np.sqrt(energy @ ((self.x - x0) ** 2 + (self.y - y0) ** 2) / energy.sum()))
 
     def box(self) -> tuple[list[float], list[float]]:
-        """Return the corners within which centres lie: those of the patch."""
+        """Return the corners within which centers lie: those of the patch."""
         return [-0.5, -0.5], [self.width - 0.5, self.height - 0.5]
 
 
@@ -98,12 +98,12 @@ class Gabor:
         )
 
     def starts(self, target: Floats) -> Floats:
-        """Return starts in groups of one wave and centre: peaks of the spectrum, and slow waves in four directions."""
+        """Return starts in groups of one wave and center: peaks of the spectrum, and slow waves in four directions."""
         waves = self._peaks(target)
         turns = np.arange(4) * np.pi / 4.0
         waves += [(angle, 4.0 * self.slowest) for angle in turns]
         groups = []
-        for x0, y0 in self.pixels.centres(target):
+        for x0, y0 in self.pixels.centers(target):
             spread = max(NARROWEST, self.pixels.spread(target, x0, y0))
             sizes = [
                 (np.log(part * spread) - tilt, np.log(part * spread) + tilt)
@@ -131,8 +131,8 @@ class Gabor:
 class Blob:
     """exp(-r^2 / 2 s^2) - balance / ratio^2 exp(-r^2 / 2 (ratio s)^2); parameters x0, y0, ln s, ln ratio, balance.
 
-    A circular centre less a wider surround, whose volume is `balance` times the centre's: from 0, a Gaussian, to 1, a
-    balanced difference of Gaussians. So the centre always is the largest part, and rings are no blobs.
+    A circular center less a wider surround, whose volume is `balance` times the center's: from 0, a Gaussian, to 1, a
+    balanced difference of Gaussians. So the center always is the largest part, and rings are no blobs.
     """
 
     def __init__(self, pixels: Pixels) -> None:
@@ -145,31 +145,31 @@ class Blob:
         self.scale = np.array([1.0, 1.0, 0.3, 0.3, 0.3])
 
     def _parts(self, p: Floats) -> tuple[Floats, Floats, Floats, Floats, Floats]:
-        """Return dx, dy, (r / s)^2, the centre, and a surround of the same volume."""
+        """Return dx, dy, (r / s)^2, the center, and a surround of the same volume."""
         dx, dy = self.pixels.x - p[0], self.pixels.y - p[1]
         near = (dx * dx + dy * dy) * np.exp(-2.0 * p[2])
         return dx, dy, near, np.exp(-0.5 * near), np.exp(-0.5 * near * np.exp(-2.0 * p[3]) - 2.0 * p[3])
 
     def basis(self, p: Floats) -> Floats:
         """Return the one column that the weight multiplies."""
-        _, _, _, centre, surround = self._parts(p)
-        return np.column_stack([centre - p[4] * surround])
+        _, _, _, center, surround = self._parts(p)
+        return np.column_stack([center - p[4] * surround])
 
     def slope(self, p: Floats, weights: Floats) -> Floats:
         """Return the derivatives of the weighted shape, (pixels, 5)."""
-        dx, dy, near, centre, surround = self._parts(p)
+        dx, dy, near, center, surround = self._parts(p)
         shrink = np.exp(-2.0 * p[3])
-        narrowing = centre - p[4] * surround * shrink  # times near: the derivative by ln s
+        narrowing = center - p[4] * surround * shrink  # times near: the derivative by ln s
         by_ratio = -p[4] * surround * (near * shrink - 2.0)
         towards = narrowing * np.exp(-2.0 * p[2])
         slopes = np.column_stack([towards * dx, towards * dy, near * narrowing, by_ratio, -surround])
         return np.asarray(weights[0] * slopes)
 
     def starts(self, target: Floats) -> Floats:
-        """Return starts in groups of one centre: several widths, with and without a surround."""
+        """Return starts in groups of one center: several widths, with and without a surround."""
         peak = int(np.abs(target).argmax())
-        centres = [*self.pixels.centres(target), (float(self.pixels.x[peak]), float(self.pixels.y[peak]))]
+        centers = [*self.pixels.centers(target), (float(self.pixels.x[peak]), float(self.pixels.y[peak]))]
         sizes = np.log([0.7, 1.2, 2.0, 0.25 * self.pixels.side, 0.5 * self.pixels.side])
         return np.array(
-            [[(x, y, size, np.log(2.0), part) for size in sizes for part in (0.1, 0.8)] for x, y in centres]
+            [[(x, y, size, np.log(2.0), part) for size in sizes for part in (0.1, 0.8)] for x, y in centers]
         )

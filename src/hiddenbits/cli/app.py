@@ -79,11 +79,12 @@ def look(
     json: given.Json = False,
 ) -> None:
     """Look at a table: what each column is taken for, rows, ones, blanks, duplicate rows."""
-    from hiddenbits import evaluate, look_at_columns
+    from hiddenbits import evaluate
+    from hiddenbits.tables import look
 
     check_outputs(recipe_out, read=asked.files)
     with progress(f"Reading {printable(Path(path_shown(asked.path)).name)}"):
-        seen_columns = look_at_columns(asked.path, **reading(asked))
+        seen_columns = look(asked.path, **reading(asked))
     if recipe_out is not None:
         _write_recipe(recipe_out, seen_columns.recipe(Path(path_shown(asked.path)).name))
     lines = seen_columns.lines()
@@ -102,7 +103,7 @@ def look(
     counted = Opened(seen_columns.table).counted().table
     coding = counted.coding
     with at.work("Looking", counted.shape[0]):
-        seen = evaluate.look(counted)
+        seen = evaluate.describe(counted)
     if json:
         as_json(
             seen.to_dict()
@@ -197,7 +198,7 @@ def compare(
         Path | None, typer.Option(help="Save finished fits in this folder. A rerun after a crash does not repeat them.")
     ] = None,
     groups: given.Groups = None,
-    seed: given.Seed = 0,
+    random_state: given.Seed = 0,
     json: given.Json = False,
 ) -> None:
     """Compare models: fit each at several sizes and score it on held-out rows."""
@@ -208,7 +209,9 @@ def compare(
     found = opened(asked).counted()
     labels = found.labels(groups)
     with at.work("Comparing") as bar:
-        comparison = evaluate.compare(found.table, families, groups=labels, seed=seed, folder=folder, progress=bar.at)
+        comparison = evaluate.compare(
+            found.table, families, groups=labels, random_state=random_state, folder=folder, progress=bar.at
+        )
     if json:
         as_json(
             {
@@ -258,7 +261,7 @@ def score(
     measures = {
         "log_likelihood_per_row": evaluate.mean_log_likelihood,
         "bits_per_cell": evaluate.bits_per_cell,
-        "single_bit_error": evaluate.single_bit_error,
+        "leave_one_out_error": evaluate.leave_one_out_error,
     }
     if found.table.coding_of_levels is not None:  # the others are defined for bits
         measures = {"log_likelihood_per_row": evaluate.mean_log_likelihood}
@@ -280,7 +283,7 @@ def map_rows(
     out: Annotated[
         Path, typer.Option("--out", "-o", help="An image (.png, .svg, .pdf), or a table (.csv, .parquet, .npz).")
     ] = Path("map.png"),
-    colour: Annotated[str | None, typer.Option(help="The column to colour the rows by.")] = None,
+    color: Annotated[str | None, typer.Option(help="The column to color the rows by.")] = None,
     seed: given.Seed = 0,
 ) -> None:
     """Draw a map of the rows of a table, or write their coordinates."""
@@ -294,8 +297,8 @@ def map_rows(
         import matplotlib  # noqa: F401  (fail before any work if it is not installed)
     estimator: Any = load(model) if model else made("logistic", 2, seed, [])
     found = opened(asked, model=estimator)
-    if drawn and colour is not None and colour not in found.beside and colour not in found.names:
-        raise ValueError(f"There is no column {colour!r} to colour by.")
+    if drawn and color is not None and color not in found.beside and color not in found.names:
+        raise ValueError(f"There is no column {color!r} to color by.")
     if not model:
         with at.work("Fitting") as bar:
             fitted(estimator, found.table, bar)
@@ -305,11 +308,11 @@ def map_rows(
             _write(out, heads, in_pieces("Mapping", Verb(estimator, "transform"), found.table), found)
         return
     with at.work("Drawing the map", found.table.shape[0]):
-        _draw(estimator, found, colour, out)
+        _draw(estimator, found, color, out)
     say(f"Map written to {out}.")
 
 
-def _draw(estimator: BaseEstimator, found: Opened, colour: str | None, out: Path) -> None:
+def _draw(estimator: BaseEstimator, found: Opened, color: str | None, out: Path) -> None:
     """Draw the map into a file."""
     import matplotlib
 
@@ -318,12 +321,12 @@ def _draw(estimator: BaseEstimator, found: Opened, colour: str | None, out: Path
     from hiddenbits.store import whole_file
 
     shades = None
-    if colour is not None and colour in found.beside:
-        shades = found.texts(colour)
-    elif colour is not None:
-        cells = found.table.to_float()[:, found.names.index(colour)]
+    if color is not None and color in found.beside:
+        shades = found.texts(color)
+    elif color is not None:
+        cells = found.table.to_float()[:, found.names.index(color)]
         shades = ["blank" if cell != cell else str(int(cell)) for cell in cells]
-    axes: Any = plots.map(estimator, found.table, colour=shades, lines=min(12, found.table.shape[1]))
+    axes: Any = plots.map(estimator, found.table, color=shades, lines=min(12, found.table.shape[1]))
     with whole_file(out) as file:
         axes.figure.savefig(file, dpi=200, format=out.suffix.lower()[1:])
 
@@ -345,24 +348,25 @@ def report(
     rows: Annotated[
         bool, typer.Option("--rows/--no-rows", help="Whether the file may contain individual rows.")
     ] = True,
-    colour: Annotated[str | None, typer.Option(help="The column that colours the map when it opens.")] = None,
+    color: Annotated[str | None, typer.Option(help="The column that colors the map when it opens.")] = None,
     curved: Annotated[bool, typer.Option("--curved", help="Draw a curved map in place of a flat one.")] = False,
     groups: given.Groups = None,
-    seed: given.Seed = 0,
+    random_state: given.Seed = 0,
 ) -> None:
     """Write a report about a table: what was found, in one HTML file that works offline."""
-    from hiddenbits import ColumnsError
+    from hiddenbits.exceptions import AmbiguousColumnsError
     from hiddenbits.reporting.entry import report_of
     from hiddenbits.store import whole_file
+    from hiddenbits.tables import without_ambiguous
 
     check_outputs(out, json, markdown, read=asked.files)
-    settings: dict[str, Any] = {"by": by, "colour": colour, "groups": groups}
+    settings: dict[str, Any] = {"by": by, "color": color, "groups": groups}
     made_by = asked.command(
         "report",
         **settings,
         rows=None if rows else False,
         curved=curved or None,
-        seed=seed or None,
+        seed=random_state or None,
         out=None if out == REPORT else out,
         json=json,
         markdown=markdown,
@@ -371,9 +375,9 @@ def report(
         asked = asked.without([by])
     try:
         found = opened(asked)
-    except ColumnsError as question:
-        found = question.left_out(lambda more: opened(asked.having("drop", (*asked.all("drop"), *more))))
-        asked = asked.without(question.asked)
+    except AmbiguousColumnsError as error:
+        found = without_ambiguous(error, lambda more: opened(asked.having("drop", (*asked.all("drop"), *more))))
+        asked = asked.without(error.ambiguous)
     settings["groups"] = found.labels(groups)
     origin = origin_of(asked, made_by, groups)
     with at.work("Looking at the table") as bar:
@@ -384,7 +388,7 @@ def report(
             rows=rows,
             curved=curved,
             title=Path(origin.table).name,
-            seed=seed,
+            seed=random_state,
             tell=bar.at,
         )
     made.save(out)
@@ -438,7 +442,7 @@ def sample(
     coding = getattr(estimator, "coding_", None)
     if coding is not None:  # columns, whatever frame the model was fitted to; of NumPy's files, bits
         estimator.coding_ = None if out.suffix.lower() == ".npz" else replace(coding, frame=None)
-    with progress("Drawing rows", rows) as bar, run_on(tell=bar.rows):
+    with progress("Drawing rows", rows) as bar, run_on(on_progress=bar.rows):
         drawn = estimator.sample(rows, random_state=seed)
     if isinstance(drawn, dict):
         held = {name: {type(cell) for cell in cells if cell is not None} for name, cells in drawn.items()}

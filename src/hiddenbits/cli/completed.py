@@ -26,7 +26,7 @@ def write_completed(out: Path, found: Opened, pieces: Iterator[Any], *, bits: bo
     rows = write_rows(out, names, pieces, types=types)
     from hiddenbits import evaluate
 
-    seen = evaluate.look(table)
+    seen = evaluate.describe(table)
     first = slice(None) if read_as is None else [own.start for own in read_as.coding.bits_of()]
     blank = seen.n_rows - seen.observed[first]
     more = " Those of 0/1 columns are P(bit = 1); --bits writes 0 or 1." if blank.any() and not bits else ""

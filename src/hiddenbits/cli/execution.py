@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +12,8 @@ from hiddenbits.cli.progress import Bar, progress
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
-    from hiddenbits import Piece, Table
     from hiddenbits.array_types import AnyArray
+    from hiddenbits.tables import Piece, Table
 
 PIECE_CELLS = 1 << 22
 
@@ -27,7 +26,7 @@ def engine(
     from hiddenbits import run_on
 
     if address is None:
-        with run_on(n_jobs=jobs, checkpoint=checkpoint, tell=tell):
+        with run_on(n_jobs=jobs, checkpoint=checkpoint, on_progress=tell):
             yield
         return
     try:
@@ -38,14 +37,14 @@ def engine(
         Client(  # type: ignore[no-untyped-call]
             address, timeout="20s", set_as_default=False
         ) as client,
-        run_on(client, checkpoint=checkpoint, tell=tell),
+        run_on(client, checkpoint=checkpoint, on_progress=tell),
     ):
         yield
 
 
 def in_pieces(what: str, function: Callable[[Piece], Any], table: Table) -> Iterator[AnyArray]:
     """Yield a function's result for each piece of rows; progress counts rows once the caller has written them."""
-    from hiddenbits import map_pieces
+    from hiddenbits.tables import map_pieces
 
     with progress(what, table.shape[0]) as bar:
         for values in map_pieces(function, table, max(1, PIECE_CELLS // table.shape[1])):
@@ -107,39 +106,6 @@ class Watch:
             words.append(f"pass {here:,}" + (f" of at most {limit:,}" if here <= limit else ""))  # more: a later stage
             self.bar.at(self.words, self.restarts + min(1.0, here / limit), most, ", ".join(words))
         return False
-
-
-class Progress(Watch):
-    """A progress bar for fits of more than two seconds, in a terminal or a notebook: one of scikit-learn's callbacks.
-
-    It says which restart and which pass a fit is at, and is gone when the fit is over.
-    Where it cannot draw (a batch job, a notebook without ipywidgets), it writes a line every 30 seconds instead. It
-    needs scikit-learn 1.9 or newer, and rich (``pip install 'hiddenbits[cli]'``). Without it, fits show nothing.
-
-    Examples
-    --------
-    >>> from hiddenbits import LatentClassAnalysis, Progress
-    >>> from hiddenbits.datasets import simulate_mixture
-    >>> X = simulate_mixture(200, 6, 2, seed=0).X
-    >>> model = LatentClassAnalysis(2, random_state=0).set_callbacks(Progress()).fit(X)  # quick: no bar is drawn
-    >>> model.converged_
-    True
-    """
-
-    def __init__(self) -> None:
-        if find_spec("rich") is None:
-            raise ImportError("Progress draws with rich: pip install 'hiddenbits[cli]'.")
-        super().__init__(None, "")
-
-    def setup(self, estimator: object, context: object) -> None:
-        """Begin a bar, which is drawn two seconds later."""
-        self.words = f"Fitting {type(estimator).__name__}"
-        self.bar, self.passes, self.restarts, self.before = Bar(self.words), 0, 0, 0
-
-    def teardown(self, estimator: BaseEstimator, context: Any) -> None:
-        """Remove the bar."""
-        self.bar.close()
-        self.bar = None  # which can be neither sent to workers nor saved
 
 
 def fitted(model: BaseEstimator, table: Table, bar: Bar) -> Any:

@@ -22,12 +22,12 @@ def codes(texts: tuple[str, ...]) -> dict[str, Any]:
         if column and equals and bit in ("0", "1"):
             code = found.setdefault(column, {})
             if not isinstance(code, dict):
-                raise ValueError(f"--code {text}: another code was given for {column!r}, too.")
+                raise ValueError(f"--recode {text}: another code was given for {column!r}, too.")
             code[value] = int(bit)
             continue
         column, value = _at_colon(text)
         if not column or not (value == "one-hot" or value.startswith(">")):
-            raise ValueError(f"--code {text}: write column:value=1 or column:'>40'.")
+            raise ValueError(f"--recode {text}: write column:value=1 or column:'>40'.")
         found[column] = value
     return found
 
@@ -127,8 +127,8 @@ class Reading(NamedTuple):
 
 MANY = list[str] | None
 READING = {
-    "blank": Reading(
-        "What a blank means: 'zero', 'missing' (not observed), or 'auto': 0 in baskets and sparse files, missing in "
+    "empty": Reading(
+        "What an empty cell means: 'zero', 'missing' (not observed), or 'auto': 0 in baskets and sparse files, missing in "
         "others.",
         str,
         default="auto",
@@ -137,7 +137,7 @@ READING = {
     "columns": Reading("A column that enters the model; others do not. Can be repeated.", MANY, list),
     "drop": Reading("A column to leave out, or a pattern such as 'x*'. Can be repeated.", MANY, list),
     "id": Reading("A column that names the rows. Can be repeated.", MANY, list),
-    "code": Reading(
+    "recode": Reading(
         "Which values are 1: q3:yes=1 (others are 0), or age:'>40'. q3:one-hot makes a bit of each value; such bits "
         "exclude each other, which breaks the assumption of latent class models. Can be repeated.",
         MANY,

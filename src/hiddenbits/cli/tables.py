@@ -16,11 +16,11 @@ from hiddenbits.commands import Name, call, command, path_shown, secrets_note
 from hiddenbits.quoting import printable
 
 if TYPE_CHECKING:
-    from hiddenbits import Table
     from hiddenbits.reporting.origin import Origin
+    from hiddenbits.tables import Table
 
 
-ABOUT_COLUMNS = {"columns", "drop", "id", "code", "missing", "column_types", "sample_weight", "recipe"}
+ABOUT_COLUMNS = {"columns", "drop", "id", "recode", "missing", "column_types", "sample_weight", "recipe"}
 
 
 @dataclass(frozen=True)
@@ -50,14 +50,14 @@ class Asked:
 
     def without(self, left: Sequence[str], kept: Sequence[str] = ()) -> Asked:
         """Return the same without some columns; where columns were named that enter, these are those `kept`."""
-        coded = self.having("code", [text for text in self.all("code") if not set(codes((text,))) <= set(left)])
+        coded = self.having("recode", [text for text in self.all("recode") if not set(codes((text,))) <= set(left)])
         if self.all("columns"):
             return coded.having("columns", kept)
         return coded.having("drop", (*self.all("drop"), *left))
 
     def recoded(self, code: dict[str, Any]) -> Asked:
         """Return the same with these values as 1."""
-        return self.having("code", (*self.all("code"), *option_values("code", code)))
+        return self.having("recode", (*self.all("recode"), *option_values("recode", code)))
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Opened:
 
     def counted(self) -> Opened:
         """Return a row for each that the weights count, so that equal rows can be held out apart."""
-        from hiddenbits import repeat_rows
+        from hiddenbits.tables import repeat_rows
 
         weights = self.table.weights
         return self if weights is None or (weights % 1).any() else Opened(repeat_rows(self.table))
@@ -105,14 +105,15 @@ def opened(asked: Asked, model: Any = None, *, types: Any = None) -> Opened:
 
     `types` are the `column_types` of a model that is to be fitted, if it takes columns of more than two values.
     """
-    from hiddenbits import TableError, open_table
+    from hiddenbits import open_table
+    from hiddenbits.exceptions import TableError
 
     options = reading(asked)
     if types is not None:
         options.setdefault("column_types", types)
     coding = getattr(model, "coding_", None)
     if coding is not None or (hasattr(model, "coding_") and not ABOUT_COLUMNS & set(asked.typed)):
-        options |= {"code": model}
+        options |= {"recode": model}
     shown = "the table" if "://" in asked.path else printable(Path(asked.path).name)  # an address may hold secrets
     with progress(f"Reading {shown}") as bar:
         if asked.path.lower().endswith((".csv", ".csv.gz")):
@@ -120,7 +121,7 @@ def opened(asked: Asked, model: Any = None, *, types: Any = None) -> Opened:
         try:
             table = open_table(asked.path, **options)
         except TableError:
-            if model is None or coding is not None or options.get("code") is not model:
+            if model is None or coding is not None or options.get("recode") is not model:
                 raise
             table = _only_its_bits(asked, options, model)
     return Opened(table)
@@ -128,12 +129,13 @@ def opened(asked: Asked, model: Any = None, *, types: Any = None) -> Opened:
 
 def _only_its_bits(asked: Asked, options: dict[str, Any], model: Any) -> Table:
     """Open a table for a model that was fitted to bits: what else the file has stays with the rows, unguessed."""
-    from hiddenbits import ColumnsCodedWarning, TableError, open_table
+    from hiddenbits import open_table
+    from hiddenbits.exceptions import RecodedColumnsWarning, TableError
 
     names = getattr(model, "feature_names_in_", None)
-    options |= {"code": None, "columns": "bits" if names is None else [str(name) for name in names]}
+    options |= {"recode": None, "columns": "bits" if names is None else [str(name) for name in names]}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ColumnsCodedWarning)
+        warnings.simplefilter("ignore", RecodedColumnsWarning)
         table = open_table(asked.path, **options)
     for column in () if table.coding is None else table.coding.columns:
         if column.how != "bits":

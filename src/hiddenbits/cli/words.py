@@ -10,7 +10,7 @@ from typing import Any
 from hiddenbits.cli.reading import READER, READING
 from hiddenbits.commands import shell_word
 
-OWN = {name: f"--{name.replace('_', '-')}" for name in (*READING, "checkpoint", "folder", "colour") if name != "reader"}
+OWN = {name: f"--{name.replace('_', '-')}" for name in (*READING, "checkpoint", "folder", "color") if name != "reader"}
 OWN |= {"n_jobs": "--jobs", "n_components": "--size", "random_state": "--seed"}
 # Parameters of open_table that the command line does not have.
 NOT_HERE = [
@@ -79,7 +79,7 @@ def option_values(name: str, given: Any) -> list[str]:
 
     Examples
     --------
-    >>> option_values("code", {"q1": {"yes": 1, "no": 0}}), option_values("missing", [])
+    >>> option_values("recode", {"q1": {"yes": 1, "no": 0}}), option_values("missing", [])
     (['q1:yes=1', 'q1:no=0'], ['none'])
     """
     if isinstance(given, dict):

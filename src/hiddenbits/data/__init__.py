@@ -9,7 +9,6 @@ from hiddenbits.data.bits import AllOnes, Bits, Complement, Dense, Packed, Patte
 from hiddenbits.data.block import Block, Part
 from hiddenbits.data.collapse import collapse
 from hiddenbits.data.declared import Arrays
-from hiddenbits.data.errors import TableError
 from hiddenbits.data.open import open_table
 from hiddenbits.data.table import Grid, MemorySource, Source, Table, memory_table
 
@@ -27,7 +26,6 @@ __all__ = [
     "Pattern",
     "Source",
     "Table",
-    "TableError",
     "collapse",
     "memory_table",
     "open_table",

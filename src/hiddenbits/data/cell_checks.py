@@ -1,7 +1,7 @@
 """Every check on cells, before any arithmetic: only 0, 1 and blanks pass, and errors say where and what to do.
 
 A blank (NaN, None, a masked cell, a cell absent from a sparse format) has two possible meanings. *Not observed* is
-missing data; *absent means 0* is how sparse formats write a zero. `blank=` names the meaning; the default "auto"
+missing data; *absent means 0* is how sparse formats write a zero. `empty=` names the meaning; the default "auto"
 takes blanks of sparse formats as zeros and all others as not observed.
 """
 
@@ -17,24 +17,24 @@ from numpy.typing import NDArray
 
 from hiddenbits.array_types import AnyArray, Bytes, Floats
 from hiddenbits.data.bits import AllOnes, Bits, Complement, Dense, Packed, Pattern
-from hiddenbits.data.errors import CellTypeError, TableError
 from hiddenbits.data.masks import mask_for, observed_bits
 from hiddenbits.data.sparse_input import as_csr
+from hiddenbits.exceptions import CellTypeError, TableError
 from hiddenbits.quoting import quoted
 
 MAX_BYTES = 4 * 2**30  # the most that a file may unfold to in memory, unless the user says otherwise
 MAX_COLUMNS = 10_000_000  # an item number above this is taken for damage, unless the user says otherwise
 
-Blank = Literal["auto", "zero", "missing"]
+Empty = Literal["auto", "zero", "missing"]
 
 SHOWN_NAMES = 20
 CHUNK_CELLS = 1 << 22  # cells checked at a time, so that checking a large array takes little memory
 
 
-def check_blank(blank: str) -> None:
-    """Refuse anything but the three meanings of a blank."""
-    if blank not in ("auto", "zero", "missing"):
-        raise TableError(f"blank={blank!r} is not one of 'auto', 'zero', 'missing'.")
+def check_empty(empty: str) -> None:
+    """Refuse anything but the three meanings of an empty cell."""
+    if empty not in ("auto", "zero", "missing"):
+        raise TableError(f"empty={empty!r} is not one of 'auto', 'zero', 'missing'.")
 
 
 def check_threshold(threshold: float | None) -> float | None:
@@ -66,7 +66,7 @@ def check_width(n_columns: int, asked: int | None) -> None:
 def dense_bits(
     values: AnyArray,
     *,
-    blank: Blank = "auto",
+    empty: Empty = "auto",
     threshold: float | None = None,
     names: tuple[str, ...] | None = None,
     first_row: int = 0,
@@ -77,7 +77,7 @@ def dense_bits(
     ----------
     values : ndarray or masked array of shape (rows, columns)
         0, 1, True, False; NaN, None and masked cells are blanks.
-    blank : {"auto", "zero", "missing"}
+    empty : {"auto", "zero", "missing"}
         What a blank means.
     threshold : float, optional
         If given, any finite number is accepted and a bit is 1 where the number is above the threshold.
@@ -86,7 +86,7 @@ def dense_bits(
     first_row : int
         Number of the first row, for error messages.
     """
-    check_blank(blank)
+    check_empty(empty)
     threshold = check_threshold(threshold)
     masked = np.ma.getmaskarray(values) if np.ma.isMaskedArray(values) else None
     values = np.asarray(np.ma.getdata(values))
@@ -112,7 +112,7 @@ def dense_bits(
         )
         if not as_is:
             x[chunk] = bits
-        if blanks is not None and blank != "zero":
+        if blanks is not None and empty != "zero":
             if missing is None:
                 missing = np.zeros((n, d), np.uint8)
             missing[chunk] = blanks
@@ -225,25 +225,25 @@ def packed_bits(packed: AnyArray, n_columns: int, first_row: int = 0) -> tuple[B
 def sparse_bits(
     matrix: Any,
     *,
-    blank: Blank = "auto",
+    empty: Empty = "auto",
     threshold: float | None = None,
     names: tuple[str, ...] | None = None,
     first_row: int = 0,
 ) -> tuple[Bits, Bits]:
     """Check a SciPy sparse array or matrix and return (x, observed).
 
-    Absent cells are 0 unless ``blank="missing"``, when the stored cells, zeros among them, are the observed ones.
+    Absent cells are 0 unless ``empty="missing"``, when the stored cells, zeros among them, are the observed ones.
     A stored NaN is a cell that was not observed. `first_row` is the number of the first row, for messages.
     """
-    check_blank(blank)
+    check_empty(empty)
     threshold = check_threshold(threshold)
-    if threshold is not None and threshold < 0 and blank != "missing":
+    if threshold is not None and threshold < 0 and empty != "missing":
         raise TableError("A threshold below 0 would turn every absent cell of a sparse table into 1. Use 0 or more.")
     if matrix.ndim != 2:
         raise TableError(f"Expected a table with rows and columns, got {matrix.ndim} dimension(s).")
-    if matrix.format == "dia" and blank == "missing":
+    if matrix.format == "dia" and empty == "missing":
         raise TableError(
-            "A DIA array cannot distinguish zeros from absent cells. With blank='missing', use another format."
+            "A DIA array cannot distinguish zeros from absent cells. With empty='missing', use another format."
         )
     csr = as_csr(matrix, first_row)
     if csr.dtype.kind not in "biuf":
@@ -260,9 +260,9 @@ def sparse_bits(
         row = int(np.searchsorted(indptr, at, side="right") - 1)
         raise bad_cell(data[at], first_row + row, int(indices[at]), names, threshold)
     x = Pattern(*_kept(indptr, indices, on & ~blanks), n_columns)
-    if blank == "missing":
+    if empty == "missing":
         return x, Pattern(*_kept(indptr, indices, ~blanks), n_columns)
-    if blank == "auto" and blanks.any():
+    if empty == "auto" and blanks.any():
         return x, Complement(Pattern(*_kept(indptr, indices, blanks), n_columns))
     return x, AllOnes(csr.shape)
 

@@ -190,6 +190,15 @@ class Params(Arrays):
                 return f"{name} {allowed.words}"
         return None
 
+    def reordered(self, axis: str, order: AnyArray) -> Self:
+        """Return the parameters in another order along one axis, such as other numbers of the same classes."""
+        arrays = {
+            name: np.ascontiguousarray(np.take(getattr(self, name), order, axis=axes.index(axis)))
+            for name, (axes, *_) in _declared(type(self)).items()  # type: ignore[arg-type]
+            if axis in axes
+        }
+        return replace(self, **arrays)
+
     @property
     def moving(self) -> Mapping[str, Any]:
         """Of arrays in which not all numbers have a coordinate: an index of those that have one."""

@@ -13,10 +13,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from hiddenbits.data.errors import TableError
 from hiddenbits.data.locations.places import Place, RemoteFile
 from hiddenbits.data.locations.remote_errors import trouble
 from hiddenbits.data.request import Request
+from hiddenbits.exceptions import TableError
 from hiddenbits.quoting import discreet, printable, told
 
 # What the libraries below us raise on a damaged file. Not `Exception`: our own mistakes should stay visible.
@@ -54,7 +54,7 @@ def naming(path: Place | str) -> Iterator[None]:
         except TableError as error:
             if str(error).startswith(printable(path)):
                 raise
-            raise error.at(path) from error
+            raise error.in_file(path) from error
 
 
 @contextmanager
@@ -73,7 +73,7 @@ def reading(path: Place | str) -> Iterator[None]:
             remote = path if isinstance(path, RemoteFile) else None
             cause = error if remote is None else None
             if remote is not None and (lost := trouble(error, str(path), remote.secrets)):
-                raise TableError(lost).at(path) from cause
+                raise TableError(lost).in_file(path) from cause
             if isinstance(error, (FileNotFoundError, PermissionError)):
                 gone = isinstance(error, FileNotFoundError)
                 raise TableError(
@@ -85,7 +85,7 @@ def reading(path: Place | str) -> Iterator[None]:
             raise TableError(
                 f"cannot be read ({type(error).__name__}: {told(error, path)}). The file is damaged or of another "
                 "format; write it again, or name its format with format=."
-            ).at(path) from cause
+            ).in_file(path) from cause
 
 
 def check_options(reader: Callable[..., Any], options: Iterable[str], name: str) -> None:

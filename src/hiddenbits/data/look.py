@@ -8,19 +8,20 @@ from typing import Any
 
 from hiddenbits.data.coding.choices import Choices
 from hiddenbits.data.columns.describe import ColumnLook
-from hiddenbits.data.columns.message import ColumnsError, suggested
+from hiddenbits.data.columns.message import suggested
 from hiddenbits.data.columns.recipe import recipe_text
 from hiddenbits.data.columns.shape import pairs
 from hiddenbits.data.open import open_table, said_about_columns
 from hiddenbits.data.table import Table
+from hiddenbits.exceptions import AmbiguousColumnsError
 from hiddenbits.quoting import name_of, quoted
 
 SHOWN = 6  # values that a line shows
 
 
 @dataclass(frozen=True, eq=False)
-class LookedAt:
-    """What `look_at_columns` found.
+class TableLook:
+    """What `look` found.
 
     Attributes
     ----------
@@ -30,14 +31,16 @@ class LookedAt:
         The table, where it could be read.
     needs : str or None
         The message about columns that need a word, where it could not.
+    choices : Choices or None
+        What the options say about columns.
     asked : tuple of str
         The names of these columns.
 
     Examples
     --------
     >>> import pandas
-    >>> from hiddenbits import look_at_columns
-    >>> found = look_at_columns(pandas.DataFrame({"q1": ["yes", "no", "yes"], "q2": [1, 0, 1]}))
+    >>> from hiddenbits.tables import look
+    >>> found = look(pandas.DataFrame({"q1": ["yes", "no", "yes"], "q2": [1, 0, 1]}))
     >>> [(column.name, column.taken) for column in found.columns]
     [('q1', 'two values'), ('q2', 'bits')]
     """
@@ -100,7 +103,7 @@ def _values(look: ColumnLook) -> str:
     return f"{shown}{more}" + (f"; {look.n_blank:,} blank" if look.n_blank else "")
 
 
-def look_at_columns(data: Any, **options: Any) -> LookedAt:
+def look(data: Any, **options: Any) -> TableLook:
     """Look at the columns of a table: what each is taken for, and what has to be said before it can be read as bits.
 
     Parameters
@@ -108,26 +111,26 @@ def look_at_columns(data: Any, **options: Any) -> LookedAt:
     data : frame or path
         Anything that `open_table` opens.
     **options
-        Those of `open_table`, such as ``missing=`` and ``code=``.
+        Those of `open_table`, such as ``missing=`` and ``recode=``.
 
     Returns
     -------
-    found : LookedAt
+    found : TableLook
 
     Examples
     --------
     >>> import pandas
-    >>> from hiddenbits import look_at_columns
-    >>> look_at_columns(pandas.DataFrame({"q": [1, 2, 3, 4, 5] * 3})).columns[0].taken
+    >>> from hiddenbits.tables import look
+    >>> look(pandas.DataFrame({"q": [1, 2, 3, 4, 5] * 3})).columns[0].taken
     'ordered'
     """
-    words = ("columns", "drop", "id", "code", "missing", "sample_weight")
+    words = ("columns", "drop", "id", "recode", "missing", "sample_weight")
     said = said_about_columns({word: options.get(word) for word in words}, options.get("recipe"))
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
             table = open_table(data, **options)
-    except ColumnsError as error:
-        return LookedAt(error.looks, None, str(error), said["choices"], error.asked)
+    except AmbiguousColumnsError as error:
+        return TableLook(error.profiles, None, str(error), said["choices"], error.ambiguous)
     looks = () if table.read_as is None else table.read_as.looks
-    return LookedAt(looks, table, None, said["choices"])
+    return TableLook(looks, table, None, said["choices"])

@@ -154,7 +154,7 @@ class MaskedSource(DerivedSource):
         return self.hiding.applied(*self.source.read(start, stop), self.first_row + start)
 
 
-def hide_cells(table: Table, share: float, *, seed: int = 0, first_row: int = 0, groups: Any = None) -> Table:
+def hide_cells(table: Table, share: float, *, random_state: int = 0, first_row: int = 0, groups: Any = None) -> Table:
     """Return a table with a share of its cells hidden at random: they count as not observed.
 
     Parameters
@@ -163,7 +163,7 @@ def hide_cells(table: Table, share: float, *, seed: int = 0, first_row: int = 0,
         From `open_table`, in memory or on disk, of bits or of real numbers.
     share : float
         Share of the cells, between 0 and 1.
-    seed : int
+    random_state : int
         Seed of the draw. The same seed hides the same cells, wherever the rows are read.
     first_row : int
         Number of the table's first row in a larger table, whose hidden cells are wanted.
@@ -178,7 +178,7 @@ def hide_cells(table: Table, share: float, *, seed: int = 0, first_row: int = 0,
     --------
     >>> import numpy as np, hiddenbits
     >>> table = hiddenbits.open_table(np.ones((1000, 10)))
-    >>> hidden = hiddenbits.hide_cells(table, 0.2, seed=0)
+    >>> hidden = hiddenbits.tables.hide_cells(table, 0.2, random_state=0)
     >>> bool(1800 < hidden.n_missing < 2200)
     True
     """
@@ -189,7 +189,7 @@ def hide_cells(table: Table, share: float, *, seed: int = 0, first_row: int = 0,
             raise ValueError(f"groups= has shape {labels.shape}: give one label for each row, {table.shape[0]} here.")
         _, first, place = np.unique(labels, return_index=True, return_inverse=True)
         leaders = first[place]
-    hiding = Hiding(share, seed, table.layout, leaders)
+    hiding = Hiding(share, random_state, table.layout, leaders)
     if not table.source.resident:
         return replace(table, source=MaskedSource(table.source, hiding, first_row))
     x, observed = hiding.applied(*table.source.read(0, table.shape[0]), first_row)

@@ -9,7 +9,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from hiddenbits.data.cell_checks import Blank, check_blank, check_threshold
+from hiddenbits.data.cell_checks import Empty, check_empty, check_threshold
 from hiddenbits.data.coding.choices import Choices
 from hiddenbits.data.coding.coded_columns import Coding
 from hiddenbits.data.columns.recipe import read_recipe
@@ -24,7 +24,7 @@ def open_table(
     data: Any,
     *,
     names: Any = None,
-    blank: Blank = "auto",
+    empty: Empty = "auto",
     threshold: float | None = None,
     packed: bool = False,
     n_columns: int | None = None,
@@ -32,7 +32,7 @@ def open_table(
     columns: Any = None,
     drop: Any = None,
     id: Any = None,  # noqa: A002
-    code: Any = None,
+    recode: Any = None,
     missing: Any = None,
     column_types: Any = None,
     sample_weight: ArrayLike | None = None,
@@ -65,7 +65,7 @@ def open_table(
         others are read into memory. ``simplecache::`` before the address keeps a local copy on each machine.
     names : sequence of str, optional
         Column names; by default those of the frame or file.
-    blank : {"auto", "zero", "missing"}, default="auto"
+    empty : {"auto", "zero", "missing"}, default="auto"
         What a blank means: 0, or not observed. "auto" takes blanks of sparse formats (absent cells, items not in a
         basket) as 0 and all others (NaN, null, None, masked, empty) as not observed; so are pairs without a line, if
         lines say what was seen (``value=``).
@@ -85,7 +85,7 @@ def open_table(
         (`Table.beside`), of Parquet files above 64 MiB in the files.
     id : name, number or list of them, optional
         Columns that name the rows: they do not enter, and results are written next to them.
-    code : dict or fitted model, optional
+    recode : dict or fitted model, optional
         By column, which values are 1 and which 0, as in ``{"q3": {"yes": 1}}``: all others are 0. ``""`` stands for a
         blank. ``"> 40"`` makes a bit that is 1 above 40, ``"one-hot"`` a bit of each value; such bits exclude each
         other, which breaks the assumption of latent class models. A fitted model stands for the coding of its fit.
@@ -123,12 +123,19 @@ def open_table(
     >>> open_table(np.packbits([[0, 1, 1], [1, 0, 0]], axis=1), packed=True, n_columns=3).shape
     (2, 3)
     """
-    about = {"columns": columns, "drop": drop, "id": id, "code": code, "missing": missing, "column_types": column_types}
+    about = {
+        "columns": columns,
+        "drop": drop,
+        "id": id,
+        "recode": recode,
+        "missing": missing,
+        "column_types": column_types,
+    }
     if isinstance(sample_weight, str) and not isinstance(data, Table):  # which has its columns
         about["sample_weight"] = sample_weight
     request = Request(
         names=None if names is None else tuple(str(name) for name in names),
-        blank=blank,
+        empty=empty,
         threshold=check_threshold(threshold),
         packed=packed,
         n_columns=n_columns,
@@ -139,11 +146,11 @@ def open_table(
         options=reader_options,
         **said_about_columns(about, recipe),
     )
-    check_blank(blank)
+    check_empty(empty)
     if not isinstance(request.storage_options, Mapping):
         raise TypeError("storage_options= must be a dict of options for the file system, as in fsspec.")
-    if reals and (threshold is not None or packed or blank == "zero"):
-        raise TypeError("reals=True uses cells as they are. Remove threshold=, packed= and blank='zero'.")
+    if reals and (threshold is not None or packed or empty == "zero"):
+        raise TypeError("reals=True uses cells as they are. Remove threshold=, packed= and empty='zero'.")
     if reals and (request.choices or request.coding is not None):
         raise TypeError("reals=True takes all columns. Remove what was said about columns, and select them before.")
     table = find_opener(data, request).open(data, request)
@@ -155,12 +162,12 @@ def open_table(
 def said_about_columns(about: Mapping[str, Any], recipe: Any) -> dict[str, Any]:
     """Return what a request has of what was said about columns, or of the fitted model that says it."""
     given = {name: value for name, value in about.items() if value is not None}
-    model: Any = given.get("code")
+    model: Any = given.get("recode")
     if not hasattr(model, "coding_"):
         choices = Choices.of(**given)
         return {"choices": (choices if recipe is None else choices.over(read_recipe(recipe))) or None}
-    if not set(given) <= {"code", "id", "sample_weight"} or recipe is not None:
-        raise TypeError("code=model reads columns as the fit did. Remove columns=, drop=, missing= and recipe=.")
+    if not set(given) <= {"recode", "id", "sample_weight"} or recipe is not None:
+        raise TypeError("recode=model reads columns as the fit did. Remove columns=, drop=, missing= and recipe=.")
     coding: Coding | None = model.coding_
     if coding is not None and "id" in given:
         coding = replace(coding, ids=tuple(str(name) for name in Choices.of(id=given["id"]).id))

@@ -20,9 +20,9 @@ from hiddenbits.data.arrays.anndata import within_anndata
 from hiddenbits.data.arrays.dense import is_array
 from hiddenbits.data.cell_checks import check_width
 from hiddenbits.data.columns.gather import is_frame
-from hiddenbits.data.errors import TableError
 from hiddenbits.data.request import Request
 from hiddenbits.data.table import PART_BYTES, Table
+from hiddenbits.exceptions import TableError
 
 # Queries, datasets and streams; to narwhals some are frames, which it would collect.
 STREAMS = (
@@ -36,7 +36,7 @@ STREAMS = (
 )
 # What is said of a request that a form of data does not take.
 REFUSALS = {
-    "columns": "columns=, drop=, id=, code=, missing=, column_types= and a column as sample_weight= are for frames, "
+    "columns": "columns=, drop=, id=, recode=, missing=, column_types= and a column as sample_weight= are for frames, "
     "arrays and files with columns, not for {what}.",
     "reals": "reals=True is for frames and arrays in memory, not for {what}. Load the rows into one, or map them.",
     "packed": "packed=True is for arrays, .npy and .npz files, not for {what}.",
@@ -113,7 +113,7 @@ FORMATS = (
     Format("parquet", (".parquet", ".pq"), "named.parquet.open:open_parquet"),
     Format("csv", (".csv", ".tsv", ".tab"), "named.csv.read:open_csv", gzipped=True),
     Format("sheets", (".xlsx", ".ods", ".xlsm", ".xlsb", ".xls"), "named.sheets:open_sheets"),
-    Format("labelled", (".sav", ".dta", ".zsav", ".por"), "named.labelled:open_labelled"),
+    Format("labeled", (".sav", ".dta", ".zsav", ".por"), "named.labeled:open_labeled"),
     Format("jsonl", (".jsonl", ".ndjson"), "named.arrow_files:open_jsonl", gzipped=True),
     Format("feather", (".feather", ".arrow", ".ipc"), "named.arrow_files:open_feather"),
     Format("h5ad", (".h5ad",), "arrays.h5ad:open_h5ad", (), remote=False),
@@ -233,7 +233,7 @@ def _open_again(table: Table, request: Request) -> Table:
     """Return a table that is open; only the size of its parts may be asked for."""
     if replace(request, part_bytes=PART_BYTES, coding=None, plain_only=False, levels=False) != Request():
         raise TypeError(
-            "The table is already open. Give names=, blank=, threshold= and other options when you open it."
+            "The table is already open. Give names=, empty=, threshold= and other options when you open it."
         )
     return table
 

@@ -17,10 +17,10 @@ from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data.bits import AllOnes, Bits, Dense
 from hiddenbits.data.cell_checks import CHUNK_CELLS, check_form, observed_from_missing
 from hiddenbits.data.columns.gather import cells_of_objects, is_frame, numbers_of, opened_frame
-from hiddenbits.data.errors import TableError
 from hiddenbits.data.operands import scratch
 from hiddenbits.data.request import Request
 from hiddenbits.data.table import HeldRows, Table
+from hiddenbits.exceptions import TableError
 from hiddenbits.quoting import quoted
 
 LARGEST = 1e100  # squares of larger numbers are none to rely on

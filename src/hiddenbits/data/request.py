@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from hiddenbits.data.cell_checks import Blank
+from hiddenbits.data.cell_checks import Empty
 from hiddenbits.data.table import PART_BYTES
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ class Request:
     ----------
     names : tuple of str or None
         Names of the columns, in place of those that the data have.
-    blank, threshold, packed, n_columns, part_bytes
+    empty, threshold, packed, n_columns, part_bytes
         As for `open_table`.
     reals : bool
         As for `open_table`.
@@ -43,7 +43,7 @@ class Request:
     """
 
     names: tuple[str, ...] | None = None
-    blank: Blank = "auto"
+    empty: Empty = "auto"
     threshold: float | None = None
     packed: bool = False
     n_columns: int | None = None

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from hiddenbits.array_types import AnyArray
-from hiddenbits.data.errors import TableError
+from hiddenbits.exceptions import TableError
 from hiddenbits.quoting import told
 
 

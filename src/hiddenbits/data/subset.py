@@ -12,8 +12,8 @@ import numpy as np
 
 from hiddenbits.array_types import AnyArray
 from hiddenbits.data.bits import Bits
-from hiddenbits.data.errors import TableError
 from hiddenbits.data.table import Source, Table
+from hiddenbits.exceptions import TableError
 
 MOST_REPEATED = 1 << 32  # cells
 
@@ -96,7 +96,7 @@ def take_rows(table: Table, rows: AnyArray) -> Table:
     --------
     >>> import numpy as np, hiddenbits
     >>> table = hiddenbits.open_table(np.eye(4))
-    >>> hiddenbits.take_rows(table, np.array([1, 3])).to_float()
+    >>> hiddenbits.tables.take_rows(table, np.array([1, 3])).to_float()
     array([[0., 1., 0., 0.],
            [0., 0., 0., 1.]])
     """
@@ -138,7 +138,7 @@ def repeat_rows(table: Table) -> Table:
     --------
     >>> import numpy as np, hiddenbits
     >>> table = hiddenbits.open_table(np.eye(2), sample_weight=[2, 1])
-    >>> hiddenbits.repeat_rows(table).to_float()
+    >>> hiddenbits.tables.repeat_rows(table).to_float()
     array([[1., 0.],
            [1., 0.],
            [0., 1.]])

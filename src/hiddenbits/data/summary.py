@@ -63,7 +63,7 @@ def _random_column(length: int) -> Floats:
     return np.random.default_rng(0xB175).standard_normal((length, 1))
 
 
-def summarise(block: Block) -> Summary:
+def summarize(block: Block) -> Summary:
     """Count a block."""
     weights = block.weights[:, None]
     x, o = block.operands()

@@ -18,8 +18,8 @@ from numpy.typing import ArrayLike
 from hiddenbits.array_types import LEAST_WEIGHT, MOST_WEIGHT, AnyArray, Floats
 from hiddenbits.data.bits import AllOnes, Bits, Packed, Pattern, with_blanks
 from hiddenbits.data.block import Block, Part
-from hiddenbits.data.errors import TableError
 from hiddenbits.data.layout import Layout, layout_of
+from hiddenbits.exceptions import TableError
 from hiddenbits.quoting import discreet, quoted
 
 if TYPE_CHECKING:

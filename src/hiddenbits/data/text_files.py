@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hiddenbits.data.errors import TableError
 from hiddenbits.data.file_request import reading
 from hiddenbits.data.locations.places import Place, open_file
+from hiddenbits.exceptions import TableError
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer

@@ -13,11 +13,11 @@ from hiddenbits.datasets.along import (
 )
 from hiddenbits.datasets.bars import SimulatedBars, simulate_bars
 from hiddenbits.datasets.causes import SimulatedLines, SimulatedShifter, simulate_lines, simulate_shifter
-from hiddenbits.datasets.influences import SimulatedInfluences, influences_truth, simulate_influences
+from hiddenbits.datasets.influences import SimulatedInfluences, simulate_influences, true_influences
 from hiddenbits.datasets.loaders import Splits, data_folder, load_debd
 from hiddenbits.datasets.named import Digits, Votes, load_senate109, load_survey, load_usps
 from hiddenbits.datasets.prototypes import SimulatedPrototypes, simulate_prototypes
-from hiddenbits.datasets.simulate import SimulatedMixture, mixture_truth, simulate_mixture, write_mixture
+from hiddenbits.datasets.simulate import SimulatedMixture, simulate_mixture, true_mixture, write_mixture
 
 __all__ = [
     "Digits",
@@ -33,7 +33,6 @@ __all__ = [
     "Zoo",
     "data_folder",
     "example_rows",
-    "influences_truth",
     "load_baskets",
     "load_carcinoma",
     "load_debd",
@@ -44,12 +43,13 @@ __all__ = [
     "load_usps",
     "load_votes",
     "load_zoo",
-    "mixture_truth",
     "simulate_bars",
     "simulate_influences",
     "simulate_lines",
     "simulate_mixture",
     "simulate_prototypes",
     "simulate_shifter",
+    "true_influences",
+    "true_mixture",
     "write_mixture",
 ]

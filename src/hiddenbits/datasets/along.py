@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
-from hiddenbits import Table, open_table
+from hiddenbits import open_table
 from hiddenbits.array_types import Bytes
 from hiddenbits.datasets.loaders import as_bunch
 from hiddenbits.datasets.named import Votes
+from hiddenbits.tables import Table
 
 
 class Zoo(NamedTuple):
@@ -182,7 +183,7 @@ def load_zoo(*, as_frame: bool = False) -> Zoo | Bunch:
     """Return the animals of the zoo table: 101 animals, 15 yes/no columns, legs and type.
 
     The file of ``hiddenbits example zoo`` has legs and type as columns, which are more than bits: leave them out and
-    colour by one, ``hiddenbits report zoo.csv --drop legs --drop type --colour type``, or fit `LogisticPCA`, which
+    color by one, ``hiddenbits report zoo.csv --drop legs --drop type --color type``, or fit `LogisticPCA`, which
     takes them as they are. The names of the animals are not part of the table. Rows that are the same are different
     animals.
 

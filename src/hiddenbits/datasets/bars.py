@@ -26,7 +26,7 @@ class SimulatedBars(NamedTuple):
     Examples
     --------
     >>> from hiddenbits.datasets import simulate_bars
-    >>> simulate_bars(5, seed=0).states.shape
+    >>> simulate_bars(5, random_state=0).states.shape
     (5, 10)
     """
 
@@ -35,14 +35,14 @@ class SimulatedBars(NamedTuple):
     fields: Floats
 
 
-def simulate_bars(n_rows: int = 1000, *, seed: int = 0) -> SimulatedBars:
+def simulate_bars(n_rows: int = 1000, *, random_state: int = 0) -> SimulatedBars:
     """Draw images that are sums of bars: each present with probability .2, half of them negative; noise of std 2.
 
     Parameters
     ----------
     n_rows : int
         Number of images.
-    seed : int
+    random_state : int
         Seed of signs, bars and noise.
 
     Returns
@@ -52,11 +52,11 @@ def simulate_bars(n_rows: int = 1000, *, seed: int = 0) -> SimulatedBars:
     Examples
     --------
     >>> from hiddenbits.datasets import simulate_bars
-    >>> bars = simulate_bars(4, seed=0)
+    >>> bars = simulate_bars(4, random_state=0)
     >>> bars.X.shape, int((bars.fields.sum(axis=1) < 0).sum())
     ((4, 25), 5)
     """
-    rng = np.random.default_rng([seed, 0])
+    rng = np.random.default_rng([random_state, 0])
     images = np.zeros((2 * SIDE, SIDE, SIDE))
     for i in range(SIDE):
         images[i, i, :] = images[SIDE + i, :, i] = HEIGHT

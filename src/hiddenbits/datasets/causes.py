@@ -32,7 +32,7 @@ class SimulatedLines(NamedTuple):
     Examples
     --------
     >>> from hiddenbits.datasets import simulate_lines
-    >>> simulate_lines(100, seed=0).patterns[0].reshape(5, 5)[:2]
+    >>> simulate_lines(100, random_state=0).patterns[0].reshape(5, 5)[:2]
     array([[1, 1, 1, 1, 1],
            [0, 0, 0, 0, 0]], dtype=uint8)
     """
@@ -44,7 +44,7 @@ class SimulatedLines(NamedTuple):
     sets: tuple[tuple[int, ...], ...]
 
 
-def simulate_lines(n_rows: int = 2000, *, seed: int = 0) -> SimulatedLines:
+def simulate_lines(n_rows: int = 2000, *, random_state: int = 0) -> SimulatedLines:
     """Draw the high-order lines problem.
 
     With probability .6, every line of the grid is present with probability .3. Otherwise the image is one of the sets
@@ -55,7 +55,7 @@ def simulate_lines(n_rows: int = 2000, *, seed: int = 0) -> SimulatedLines:
     ----------
     n_rows : int, default=2000
         Number of images.
-    seed : int, default=0
+    random_state : int, default=0
         Seed.
 
     Returns
@@ -65,10 +65,10 @@ def simulate_lines(n_rows: int = 2000, *, seed: int = 0) -> SimulatedLines:
     Examples
     --------
     >>> from hiddenbits.datasets import simulate_lines
-    >>> simulate_lines(100, seed=0).X.shape
+    >>> simulate_lines(100, random_state=0).X.shape
     (100, 25)
     """
-    rng = np.random.default_rng([seed, 0])
+    rng = np.random.default_rng([random_state, 0])
     kinds = rng.choice(5, size=n_rows, p=[0.6, 0.1, 0.1, 0.1, 0.1])
     lines = np.zeros((n_rows, 10), np.uint8)
     free = kinds == 0
@@ -97,7 +97,7 @@ class SimulatedShifter(NamedTuple):
     Examples
     --------
     >>> from hiddenbits.datasets import simulate_shifter
-    >>> simulate_shifter(100, seed=0).patterns.sum()      # 16 causes of 4 bits
+    >>> simulate_shifter(100, random_state=0).patterns.sum()      # 16 causes of 4 bits
     np.uint64(64)
     """
 
@@ -106,14 +106,14 @@ class SimulatedShifter(NamedTuple):
     patterns: Bits
 
 
-def simulate_shifter(n_rows: int = 2000, *, seed: int = 0) -> SimulatedShifter:
+def simulate_shifter(n_rows: int = 2000, *, random_state: int = 0) -> SimulatedShifter:
     """Draw the shifter problem: 8 bits (each 1 with probability .2, not all 0) and a copy shifted cyclically by one.
 
     Parameters
     ----------
     n_rows : int, default=2000
         Number of rows.
-    seed : int, default=0
+    random_state : int, default=0
         Seed.
 
     Returns
@@ -123,10 +123,10 @@ def simulate_shifter(n_rows: int = 2000, *, seed: int = 0) -> SimulatedShifter:
     Examples
     --------
     >>> from hiddenbits.datasets import simulate_shifter
-    >>> simulate_shifter(100, seed=0).X.shape
+    >>> simulate_shifter(100, random_state=0).X.shape
     (100, 32)
     """
-    rng = np.random.default_rng([seed, 0])
+    rng = np.random.default_rng([random_state, 0])
     top = rng.random((n_rows, 8)) < 0.2
     while (blank := ~top.any(axis=1)).any():
         top[blank] = rng.random((int(blank.sum()), 8)) < 0.2

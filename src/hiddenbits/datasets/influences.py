@@ -52,7 +52,7 @@ class SimulatedInfluences(NamedTuple):
     Examples
     --------
     >>> from hiddenbits.datasets import simulate_influences
-    >>> simulate_influences("A", n_rows=5, seed=0).train_states.shape
+    >>> simulate_influences("A", n_rows=5, random_state=0).train_states.shape
     (5, 10)
     """
 
@@ -64,19 +64,19 @@ class SimulatedInfluences(NamedTuple):
     thresholds: Floats
 
 
-def influences_truth(target: Target = "A") -> tuple[Floats, Floats]:
+def true_influences(target: Target = "A") -> tuple[Floats, Floats]:
     """Return (weights, thresholds) of a target: (10, 64) and (10,).
 
     Parameters
     ----------
     target : {"A", "B"}
-        A: a background, four edges of the image, four squares and a centre. B: five horizontal and five vertical
+        A: a background, four edges of the image, four squares and a center. B: five horizontal and five vertical
         stripes.
 
     Examples
     --------
-    >>> from hiddenbits.datasets import influences_truth
-    >>> weights, thresholds = influences_truth("A")
+    >>> from hiddenbits.datasets import true_influences
+    >>> weights, thresholds = true_influences("A")
     >>> float(abs(weights).sum().round(4)), float(abs(weights).max())
     (295.6, 6.0)
     """
@@ -87,20 +87,20 @@ def influences_truth(target: Target = "A") -> tuple[Floats, Floats]:
 
 
 def simulate_influences(
-    target: Target = "A", *, n_rows: int = 4000, shrink: float = 1.0, seed: int = 0
+    target: Target = "A", *, n_rows: int = 4000, shrink: float = 1.0, random_state: int = 0
 ) -> SimulatedInfluences:
     """Draw training rows and as many test rows exactly from a machine of ten hidden influences.
 
     Parameters
     ----------
     target : {"A", "B"}
-        As for `influences_truth`.
+        As for `true_influences`.
     n_rows : int
         Training rows; the paper has 4,000. As many test rows are drawn.
     shrink : float
         Divide the weights by this, and adjust the thresholds so that each unit is active as often as before. The
         paper's second table divides by 7; it does not say what it does with the thresholds.
-    seed : int
+    random_state : int
         Seed of the rows.
 
     Returns
@@ -110,20 +110,20 @@ def simulate_influences(
     Examples
     --------
     >>> from hiddenbits.datasets import simulate_influences
-    >>> drawn = simulate_influences("A", seed=1000)
+    >>> drawn = simulate_influences("A", random_state=1000)
     >>> drawn.train.shape, 2 * int(drawn.train.sum()) - drawn.train.size
     ((4000, 64), -80980)
     """
     if not shrink > 0.0:
         raise ValueError(f"shrink={shrink} is not a positive number.")
-    weights, thresholds = influences_truth(target)
+    weights, thresholds = true_influences(target)
     if shrink != 1.0:
         rates = _probabilities(weights, thresholds) @ _states(len(thresholds))
         weights = weights / shrink
         thresholds = _thresholds_at(weights, rates)
     states, p = _states(len(thresholds)), _probabilities(weights, thresholds)
     influence = states @ weights
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
 
     def draw() -> tuple[Bytes, Bytes]:
         found = rng.choice(len(p), n_rows, p=p)

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils import Bunch
 
-from hiddenbits import Table
 from hiddenbits.array_types import AnyArray, Bytes
+from hiddenbits.tables import Table
 
 
 class Splits(NamedTuple):

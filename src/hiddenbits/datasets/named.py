@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
-from hiddenbits import Table, open_table
+from hiddenbits import open_table
 from hiddenbits.array_types import Bytes, Floats
 from hiddenbits.datasets.loaders import as_bunch, data_folder
+from hiddenbits.tables import Table
 
 USPS_SOURCE = (
     "It is made from zip.train.gz and zip.test.gz of https://hastie.su.domains/ElemStatLearn/data.html: `train` and "
-    "`test` are uint8 arrays with 256 columns, the grey values scaled from -1 to 1 to 0 to 255; `train_label` and "
+    "`test` are uint8 arrays with 256 columns, the gray values scaled from -1 to 1 to 0 to 255; `train_label` and "
     "`test_label` are the digits. Save them with numpy.savez_compressed."
 )
 SENATE_SOURCE = (
@@ -79,7 +80,7 @@ def load_usps(digit: int | None = None, *, threshold: float = 127) -> Digits:
     They are read from ``digits/usps.npz`` in the folder that the environment variable HIDDENBITS_DATA names. The file
     is not part of the package; it is made from ``zip.train.gz`` and ``zip.test.gz`` of the book "The Elements of
     Statistical Learning", https://hastie.su.domains/ElemStatLearn/data.html: arrays ``train`` and ``test`` of uint8
-    with 256 columns, whose grey values are scaled from -1 to 1 to 0 to 255, and ``train_label`` and ``test_label``
+    with 256 columns, whose gray values are scaled from -1 to 1 to 0 to 255, and ``train_label`` and ``test_label``
     with the digits.
 
     Parameters
@@ -87,7 +88,7 @@ def load_usps(digit: int | None = None, *, threshold: float = 127) -> Digits:
     digit : int, optional
         Return only this digit; there are 731 and 198 twos.
     threshold : float, default=127
-        Pixels with a grey value (0 to 255) above it are ink.
+        Pixels with a gray value (0 to 255) above it are ink.
 
     Returns
     -------

@@ -23,7 +23,7 @@ class SimulatedPrototypes(NamedTuple):
     Examples
     --------
     >>> from hiddenbits.datasets import simulate_prototypes
-    >>> simulate_prototypes(seed=0).prototype[[0, 200, 400]].tolist()
+    >>> simulate_prototypes(random_state=0).prototype[[0, 200, 400]].tolist()
     [0, 1, 2]
     """
 
@@ -32,7 +32,7 @@ class SimulatedPrototypes(NamedTuple):
 
 
 def simulate_prototypes(
-    n_prototypes: int = 3, n_columns: int = 16, *, n_copies: int = 200, flip: float = 0.05, seed: int = 0
+    n_prototypes: int = 3, n_columns: int = 16, *, n_copies: int = 200, flip: float = 0.05, random_state: int = 0
 ) -> SimulatedPrototypes:
     """Draw random prototypes and copy each with some bits inverted, as in Tipping (1998, section 5).
 
@@ -44,7 +44,7 @@ def simulate_prototypes(
         Rows made from each.
     flip : float
         Probability that a bit is inverted.
-    seed : int
+    random_state : int
         Seed.
 
     Returns
@@ -54,13 +54,13 @@ def simulate_prototypes(
     Examples
     --------
     >>> from hiddenbits.datasets import simulate_prototypes
-    >>> rows, prototype = simulate_prototypes(flip=0.0, seed=0)
+    >>> rows, prototype = simulate_prototypes(flip=0.0, random_state=0)
     >>> rows.shape, bool((rows[0] == rows[199]).all())
     ((600, 16), True)
     """
     if not 0.0 <= flip <= 1.0:
         raise ValueError(f"flip={flip} is not a probability.")
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     prototypes = rng.random((n_prototypes, n_columns)) < 0.5
     inverted = rng.random((n_prototypes * n_copies, n_columns)) < flip
     X = np.repeat(prototypes, n_copies, axis=0) ^ inverted

@@ -29,7 +29,7 @@ class SimulatedMixture(NamedTuple):
     Examples
     --------
     >>> from hiddenbits.datasets import simulate_mixture
-    >>> simulate_mixture(100, 6, 2, seed=0).probabilities.shape
+    >>> simulate_mixture(100, 6, 2, random_state=0).probabilities.shape
     (2, 6)
     """
 
@@ -39,35 +39,35 @@ class SimulatedMixture(NamedTuple):
     probabilities: Floats
 
 
-def mixture_truth(n_columns: int, n_classes: int, seed: int) -> tuple[Floats, Floats]:
+def true_mixture(n_columns: int, n_classes: int, random_state: int) -> tuple[Floats, Floats]:
     """Return (weights, probabilities) of a random mixture.
 
     Parameters
     ----------
     n_columns, n_classes : int
         Size of the model.
-    seed : int
+    random_state : int
         Seed.
 
     Examples
     --------
-    >>> from hiddenbits.datasets import mixture_truth
-    >>> weights, probabilities = mixture_truth(6, 2, seed=0)
+    >>> from hiddenbits.datasets import true_mixture
+    >>> weights, probabilities = true_mixture(6, 2, random_state=0)
     >>> probabilities.shape
     (2, 6)
     """
-    rng = np.random.default_rng([seed, 0])
+    rng = np.random.default_rng([random_state, 0])
     return rng.dirichlet(np.full(n_classes, 5.0)), rng.beta(0.7, 1.4, (n_classes, n_columns))
 
 
-def simulate_mixture(n_rows: int, n_columns: int, n_classes: int, *, seed: int = 0) -> SimulatedMixture:
+def simulate_mixture(n_rows: int, n_columns: int, n_classes: int, *, random_state: int = 0) -> SimulatedMixture:
     """Draw a table from a random Bernoulli mixture.
 
     Parameters
     ----------
     n_rows, n_columns, n_classes : int
         Size of the table and of the model.
-    seed : int
+    random_state : int
         Seed of the model and of the rows.
 
     Returns
@@ -77,11 +77,11 @@ def simulate_mixture(n_rows: int, n_columns: int, n_classes: int, *, seed: int =
     Examples
     --------
     >>> from hiddenbits.datasets import simulate_mixture
-    >>> simulate_mixture(100, 6, 2, seed=0).X.shape
+    >>> simulate_mixture(100, 6, 2, random_state=0).X.shape
     (100, 6)
     """
-    weights, probabilities = mixture_truth(n_columns, n_classes, seed)
-    chunks = list(_draw(n_rows, weights, probabilities, seed))
+    weights, probabilities = true_mixture(n_columns, n_classes, random_state)
+    chunks = list(_draw(n_rows, weights, probabilities, random_state))
     X, classes = (np.concatenate(arrays) for arrays in zip(*chunks, strict=True))
     return SimulatedMixture(X, classes, weights, probabilities)
 
@@ -92,7 +92,7 @@ def write_mixture(
     n_columns: int,
     n_classes: int,
     *,
-    seed: int = 0,
+    random_state: int = 0,
     rows_per_file: int = 1 << 20,
 ) -> Path:
     """Write a simulated table as Parquet files of 0/1 columns, never holding more than one file in memory.
@@ -101,7 +101,7 @@ def write_mixture(
     ----------
     folder : path
         Where to write the files; created if it does not exist.
-    n_rows, n_columns, n_classes, seed
+    n_rows, n_columns, n_classes, random_state
         As for `simulate_mixture`; the rows are the same.
     rows_per_file : int
         Rows in each file, a multiple of 131,072 (the rows drawn with one random stream).
@@ -115,7 +115,7 @@ def write_mixture(
     >>> import tempfile, hiddenbits
     >>> from hiddenbits.datasets import write_mixture
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = write_mixture(folder, 1000, 6, 2, seed=0)
+    ...     path = write_mixture(folder, 1000, 6, 2, random_state=0)
     ...     hiddenbits.open_table(f"{path}/*.parquet").shape
     (1000, 6)
     """
@@ -130,7 +130,7 @@ def write_mixture(
     schema = pa.schema([(name, pa.uint8()) for name in names])
     writer: Any = None
     with writing(folder):
-        for number, (X, _) in enumerate(_draw(n_rows, *mixture_truth(n_columns, n_classes, seed), seed)):
+        for number, (X, _) in enumerate(_draw(n_rows, *true_mixture(n_columns, n_classes, random_state), random_state)):
             file_number, within = divmod(number * CHUNK_ROWS, rows_per_file)
             if within == 0:
                 if writer is not None:

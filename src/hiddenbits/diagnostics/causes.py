@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hiddenbits import Piece
 from hiddenbits.array_types import Floats
 from hiddenbits.diagnostics.tables import like, opened, total
+from hiddenbits.tables import Piece
 
 SURE = 0.9  # a cause is unsure in a row where neither it nor its absence is this probable
 
@@ -56,7 +56,7 @@ def cause_usage(model: Any, X: object, sample_weight: ArrayLike | None = None) -
     table = opened(model, X, sample_weight)
 
     def count(piece: Piece) -> Floats:
-        p = np.asarray(model.posterior(piece.table))
+        p = np.asarray(model.transform(piece.table))
         unsure = (p > 1.0 - SURE) & (p < SURE)
         return np.stack([piece.weights @ values for values in (np.ones_like(p), p, p > 0.5, unsure)])
 

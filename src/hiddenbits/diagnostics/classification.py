@@ -7,9 +7,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hiddenbits import Piece
 from hiddenbits.array_types import Floats
 from hiddenbits.diagnostics.tables import opened, total
+from hiddenbits.tables import Piece
 
 
 def classification_table(
@@ -35,7 +35,7 @@ def classification_table(
     normalize : {"assigned", "class"}, optional
         "assigned" divides by the sums of rows: average posterior probabilities (AvePP), of which papers want the
         diagonal above .7 or .8. "class" divides by the sums of columns: P(assigned s | class t), the classification
-        errors that three-step analyses correct for (Vermunt 2010, with classes and assignments transposed). A class
+        errors that three-step analyzes correct for (Vermunt 2010, with classes and assignments transposed). A class
         without rows has NaN.
 
     Returns
@@ -62,7 +62,7 @@ def classification_table(
     table = opened(model, X, sample_weight)
 
     def count(piece: Piece) -> Floats:
-        r = model.posterior(piece.table)
+        r = model.transform(piece.table)
         return np.asarray((np.eye(r.shape[1])[r.argmax(axis=1)] * piece.weights[:, None]).T @ r)
 
     found: Floats = np.asarray(total(count, table))
@@ -106,7 +106,7 @@ def entropy(
     table = opened(model, X, sample_weight)
 
     def spent(piece: Piece) -> Floats:
-        r = model.posterior(piece.table)
+        r = model.transform(piece.table)
         each = -(r * np.log(np.where(r > 0.0, r, 1.0))).sum(axis=1)
         return np.array([piece.weights @ each, piece.weights.sum()])
 
@@ -117,5 +117,5 @@ def entropy(
 
 
 def _check(model: Any) -> None:
-    if not (hasattr(model, "weights_") and hasattr(model, "posterior")):
+    if not (hasattr(model, "weights_") and hasattr(model, "predict_proba")):
         raise TypeError(f"Rows of {type(model).__name__} have no classes. Use a mixture, such as LatentClassAnalysis.")

@@ -37,7 +37,7 @@ def exclusive_groups(both: Floats, seen: Floats) -> list[tuple[int, ...]]:
     Examples
     --------
     >>> import numpy as np
-    >>> from hiddenbits import exclusive_groups
+    >>> from hiddenbits.diagnostics import exclusive_groups
     >>> answers = np.array([0, 2, 1, 1, 0, 2, 2])
     >>> X = np.column_stack([answers == 0, [0, 1, 1, 0, 0, 1, 1], answers == 1, answers == 2]).astype(float)
     >>> exclusive_groups(X.T @ X, np.full((1, 1), 7.0))

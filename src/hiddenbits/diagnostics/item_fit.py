@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import chi2
 
-from hiddenbits import Piece, Table, map_pieces
 from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.diagnostics.maps import on_grid, score_shares
 from hiddenbits.diagnostics.tables import PIECE_CELLS, cells, like, opened, refuse_blanks, total
 from hiddenbits.shown import names_of
+from hiddenbits.tables import Piece, Table, map_pieces
 
 LEAST_EXPECTED = 1.0  # of a cell of S-X^2, as in mirt
 WIDEST = np.sqrt(2.0)  # of the spread of a mean square, as in mirt
@@ -116,7 +116,7 @@ def person_fit(model: Any, X: object) -> Any:
 def _residuals(model: Any, piece: Piece) -> tuple[Floats, Floats, Floats, Floats, Floats]:
     """Return p, the observed, squared residuals, variances and fourth moments of cells, 0 where not observed."""
     x, seen = cells(piece)
-    p = np.asarray(model.inverse_transform(model.posterior(piece.table)))
+    p = np.asarray(model.inverse_transform(model.transform(piece.table)))
     variance = p * (1.0 - p)
     fourth = variance * (1.0 - 3.0 * variance)  # (1 - p)^4 p + p^4 (1 - p)
     return p, seen, seen * (x - p) ** 2, seen * np.maximum(variance, LEAST_VARIANCE), seen * fourth
@@ -185,10 +185,10 @@ def _orlando_thissen(model: Any, table: Table) -> tuple[Floats, Floats]:
 
 
 def _joined(counts: Floats, expectations: Floats) -> tuple[Floats, Floats]:
-    """Return cells after joining neighbouring scores, by mirt's rules.
+    """Return cells after joining neighboring scores, by mirt's rules.
 
     Scores of nobody are dropped, those of one row join the next one (the last the one before); then, from the lowest
-    score on, one with an expected count below 1 joins the neighbour that fewer rows have.
+    score on, one with an expected count below 1 joins the neighbor that fewer rows have.
     """
     kept = counts.sum(axis=1) > 0.0
     observed, expected = list(counts[kept]), list(expectations[kept])

@@ -40,7 +40,9 @@ class BootstrapLRT(NamedTuple):
     replicates: Floats
 
 
-def bootstrap_lrt(smaller: Any, larger: Any, X: object, *, n: int = 99, seed: int = 0) -> BootstrapLRT:
+def bootstrap_lrt(
+    smaller: Any, larger: Any, X: object, *, n_replicates: int = 99, random_state: int = 0
+) -> BootstrapLRT:
     """Test whether a table needs the larger of two models, such as K + 1 classes where K may do.
 
     The likelihood ratio of mixtures is not chi-square, so its distribution is simulated (McLachlan 1987): tables are
@@ -54,9 +56,9 @@ def bootstrap_lrt(smaller: Any, larger: Any, X: object, *, n: int = 99, seed: in
         Of maximum likelihood (no prior or ridge), with an exact likelihood, fitted to X without weights.
     X : table of shape (rows, columns)
         The table of the fits, in memory.
-    n : int, default=99
+    n_replicates : int, default=99
         Number of simulated tables: p is a multiple of 1 / (n + 1).
-    seed : int, default=0
+    random_state : int, default=0
         Of the simulation.
 
     Returns
@@ -69,11 +71,13 @@ def bootstrap_lrt(smaller: Any, larger: Any, X: object, *, n: int = 99, seed: in
     >>> from hiddenbits import LatentClassAnalysis, diagnostics
     >>> X = np.repeat([[1, 1, 1, 0], [0, 0, 0, 1]], 50, axis=0) ^ (np.random.default_rng(0).random((100, 4)) < 0.1)
     >>> one, two = (LatentClassAnalysis(K, prior_strength=0, n_init=2, random_state=0).fit(X) for K in (1, 2))
-    >>> diagnostics.bootstrap_lrt(one, two, X, n=19).p
+    >>> diagnostics.bootstrap_lrt(one, two, X, n_replicates=19).p
     0.05
     """
-    if n < 1:
-        raise ValueError(f"n={n}: simulate at least one table, and 99 or more for a p-value that you publish.")
+    if n_replicates < 1:
+        raise ValueError(
+            f"n={n_replicates}: simulate at least one table, and 99 or more for a p-value that you publish."
+        )
     table = opened(smaller, X)
     statistic = 2.0 * (_log_likelihood(larger, table) - _log_likelihood(smaller, table))
     if larger.n_parameters_ <= smaller.n_parameters_ or statistic < 0.0:
@@ -81,14 +85,14 @@ def bootstrap_lrt(smaller: Any, larger: Any, X: object, *, n: int = 99, seed: in
             f"The larger model has {larger.n_parameters_} parameters and the smaller {smaller.n_parameters_}, and its "
             f"statistic is {statistic:.4g}. Give the smaller one first; if the larger one fits worse, raise its n_init."
         )
-    replicates = np.zeros(n)
-    for number, rows in enumerate(drawn_tables(smaller, table, n, seed, STREAM)):
+    replicates = np.zeros(n_replicates)
+    for number, rows in enumerate(drawn_tables(smaller, table, n_replicates, random_state, STREAM)):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            fits = smaller.refit(rows), clone(larger).fit(rows)
+            fits = smaller._refit(rows), clone(larger).fit(rows)
         low, high = (_log_likelihood(fit, rows) for fit in fits)
         replicates[number] = max(0.0, 2.0 * (high - low))
-    return BootstrapLRT(statistic, float(1 + (replicates >= statistic).sum()) / (n + 1), replicates)
+    return BootstrapLRT(statistic, float(1 + (replicates >= statistic).sum()) / (n_replicates + 1), replicates)
 
 
 def _log_likelihood(model: Any, X: Any) -> float:

@@ -1,4 +1,4 @@
-"""`m2`: a test whether a map explains all margins and pairs of columns."""
+"""`m2_test`: a test whether a map explains all margins and pairs of columns."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import chi2
 
-from hiddenbits import Piece
 from hiddenbits.array_types import Floats, Rows
 from hiddenbits.diagnostics.maps import on_grid
 from hiddenbits.diagnostics.tables import cells, opened, refuse_blanks, total
+from hiddenbits.tables import Piece
 
 MOST_COLUMNS = 100  # 5,000 pairs: their covariance has 25 million numbers
 
 
-class M2(NamedTuple):
-    """A limited-information test of fit; from `m2`.
+class M2Test(NamedTuple):
+    """A limited-information test of fit; from `m2_test`.
 
     Attributes
     ----------
@@ -36,8 +36,8 @@ class M2(NamedTuple):
 
     Examples
     --------
-    >>> from hiddenbits.diagnostics import M2
-    >>> M2(4.7, 5, 0.45, 0.0, 0.02, 1.0, 1.0).df
+    >>> from hiddenbits.diagnostics import M2Test
+    >>> M2Test(4.7, 5, 0.45, 0.0, 0.02, 1.0, 1.0).df
     5
     """
 
@@ -50,7 +50,7 @@ class M2(NamedTuple):
     cfi: float
 
 
-def m2(model: Any, X: object, sample_weight: ArrayLike | None = None) -> M2:
+def m2_test(model: Any, X: object, sample_weight: ArrayLike | None = None) -> M2Test:
     """Return M2, the test of a map by the shares of ones and of pairs of ones (Maydeu-Olivares and Joe 2005).
 
     G^2 and X^2 need several rows for each of 2^columns patterns; M2 needs them for pairs alone, and has its chi-square
@@ -67,7 +67,7 @@ def m2(model: Any, X: object, sample_weight: ArrayLike | None = None) -> M2:
 
     Returns
     -------
-    fit : M2
+    fit : M2Test
 
     Examples
     --------
@@ -76,11 +76,11 @@ def m2(model: Any, X: object, sample_weight: ArrayLike | None = None) -> M2:
     >>> rng = np.random.default_rng(0)
     >>> X = (rng.random((500, 6)) < 1 / (1 + np.exp(-1.5 * rng.standard_normal((500, 1))))).astype(int)
     >>> model = LogisticPCA(1, method="quadrature", ridge=0, random_state=0).fit(X)
-    >>> diagnostics.m2(model, X).df
+    >>> diagnostics.m2_test(model, X).df
     9
     """
     table = opened(model, X, sample_weight)
-    if not hasattr(model, "free_parameters"):
+    if not hasattr(model, "_free_parameters"):
         raise TypeError(f"m2 is for LogisticPCA, not for {type(model).__name__}.")
     nodes, weights, p = on_grid(model)
     d = table.shape[1]
@@ -99,7 +99,7 @@ def m2(model: Any, X: object, sample_weight: ArrayLike | None = None) -> M2:
     tli = (null / null_df - statistic / df) / (null / null_df - 1.0) if df > 0 else np.nan
     cfi = 1.0 - max(statistic - df, 0.0) / max(null - null_df, statistic - df, 0.0)
     tested = df > 0
-    return M2(
+    return M2Test(
         m2=statistic,
         df=df,
         p=float(chi2.sf(statistic, df)) if tested else np.nan,

@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from hiddenbits import Piece, Table
 from hiddenbits.array_types import Floats, Rows
 from hiddenbits.diagnostics.tables import cells, drawn_tables, like, opened, total
 from hiddenbits.shown import names_of
+from hiddenbits.tables import Piece, Table
 
 LEAST_VARIANCE = 1e-12  # of a pair that the model takes for impossible or certain
 LEAST_EXPECTED = 1e-12  # rows in a cell
@@ -28,8 +28,8 @@ def residual_pairs(
     sample_weight: ArrayLike | None = None,
     *,
     n_pairs: int | None = None,
-    n: int | None = None,
-    seed: int = 0,
+    n_replicates: int | None = None,
+    random_state: int = 0,
     tol: float = TOL,
 ) -> Any:
     """Return how often the values of each pair of columns occur together, next to what a fitted model expects.
@@ -68,10 +68,10 @@ def residual_pairs(
         Weight of each row; a weight of 2 counts as two equal rows. For p-values rows must be repeated.
     n_pairs : int, optional
         Return only this many pairs. By default all.
-    n : int, optional
+    n_replicates : int, optional
         Number of simulated tables for p-values, which are multiples of 1 / (n + 1): 99 or more to publish. Each costs a
         fit that begins close to its end. By default none, and no p-values.
-    seed : int, default=0
+    random_state : int, default=0
         Of the simulation.
     tol : float, default=1e-8
         Tolerance of the fits to simulated tables. Fit the model to convergence, too.
@@ -81,7 +81,7 @@ def residual_pairs(
     pairs : frame or structured ndarray
         A frame of X's library if X is a frame, else an array with named fields. Columns "first", "second" (the two
         columns, or levels of theirs as "column=level"), "rows" (observed in both), "observed", "expected" (number of
-        these rows in which both bits are 1, or both levels occur), "residual", "x2" and "df"; with `n`, also "p" and
+        these rows in which both bits are 1, or both levels occur), "residual", "x2" and "df"; with `n_replicates`, also "p" and
         "p_corrected". The largest residuals, of either sign, come first.
 
     Examples
@@ -89,27 +89,29 @@ def residual_pairs(
     >>> import numpy as np
     >>> from hiddenbits import LatentClassAnalysis, diagnostics
     >>> from hiddenbits.datasets import simulate_mixture
-    >>> X = simulate_mixture(2000, 6, 2, seed=0).X
+    >>> X = simulate_mixture(2000, 6, 2, random_state=0).X
     >>> X[:, 5] = X[:, 4]                                    # two columns that say the same
     >>> model = LatentClassAnalysis(2, random_state=0).fit(X)
     >>> diagnostics.residual_pairs(model, X, n_pairs=1)[["first", "second"]].tolist()
     [('x4', 'x5')]
-    >>> diagnostics.residual_pairs(model, X, n=19, n_pairs=1)["p_corrected"]
+    >>> diagnostics.residual_pairs(model, X, n_replicates=19, n_pairs=1)["p_corrected"]
     array([0.05])
     """
     check_is_fitted(model)
     if n_pairs is not None and n_pairs < 1:
         raise ValueError(f"n_pairs={n_pairs}: give a number of pairs of at least 1, or None for all.")
-    if n is not None and n < 1:
-        raise ValueError(f"n={n}: simulate at least one table for p-values, and 99 or more for those that you publish.")
+    if n_replicates is not None and n_replicates < 1:
+        raise ValueError(
+            f"n={n_replicates}: simulate at least one table for p-values, and 99 or more for those that you publish."
+        )
     table = opened(model, X, sample_weight)
     if table.n_columns != model.n_features_in_:
         raise ValueError(f"The model was fitted to {model.n_features_in_} columns, and X has {table.n_columns}.")
     names = np.asarray(names_of(model, table), object)
     found = _residuals(model, table)
     columns = found._asdict() | {"first": names[found.first], "second": names[found.second]}
-    if n is not None:
-        columns["p"], columns["p_corrected"] = _p_values(model, table, found, n, seed, tol)
+    if n_replicates is not None:
+        columns["p"], columns["p_corrected"] = _p_values(model, table, found, n_replicates, random_state, tol)
     order = np.argsort(-np.abs(found.residual), kind="stable")[:n_pairs]
     return like(X, {key: values[order] for key, values in columns.items()})
 
@@ -182,7 +184,7 @@ def _p_values(model: Any, table: Table, found: _Residuals, n: int, seed: int, to
     for drawn in drawn_tables(model, table, n, seed, STREAM):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            refitted = model.refit(drawn, tol=tol)
+            refitted = model._refit(drawn, tol=tol)
         all_tables.append(_statistic(_residuals(refitted, drawn)))
     # If the model is true, the n + 1 tables are exchangeable, as long as the real one is treated like all others.
     z = np.stack(all_tables)
@@ -240,7 +242,7 @@ def expected_pairs(model: Any, n_columns: int) -> ExpectedPairs:
 
 
 def _states(model: Any, height: int) -> tuple[Iterator[States], float]:
-    """Return the states of a model with their unnormalised weights in chunks, and the number of draws."""
+    """Return the states of a model with their unnormalized weights in chunks, and the number of draws."""
     name = type(model).__name__
     if name == "IndependentColumns":
         return iter([(np.ones(1), np.asarray(model.probabilities_)[None, :])]), np.inf

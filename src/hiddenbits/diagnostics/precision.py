@@ -135,7 +135,7 @@ def reliability(model: Any, X: object, sample_weight: ArrayLike | None = None) -
     left = np.linalg.inv(information + np.eye(nodes.shape[1]))
     marginal = 1.0 - prior @ np.diagonal(left, axis1=1, axis2=2)
     table = opened(model, X, sample_weight)
-    mean, covariance = model.posterior(table, return_cov=True)
+    mean, covariance = model.transform(table, return_cov=True)
     weights = np.ones(len(mean)) if table.weights is None else np.asarray(table.weights)
     spread = np.average((mean - np.average(mean, axis=0, weights=weights)) ** 2, axis=0, weights=weights)
     error = np.average(np.diagonal(covariance, axis1=1, axis2=2), axis=0, weights=weights)

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from hiddenbits import Piece, Table, map_pieces, open_table
+from hiddenbits import open_table
 from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data.hashing import keyed_rng
+from hiddenbits.tables import Piece, Table, map_pieces
 
 PIECE_CELLS = 1 << 22  # cells that are worked on together
 
@@ -26,7 +27,7 @@ def opened(model: Any, X: object, sample_weight: ArrayLike | None = None) -> Tab
     check_is_fitted(model)
     if getattr(model, "visible", "bits") != "bits":
         raise ValueError("This is for models and tables of bits, but the model was fitted to other columns.")
-    table = X if isinstance(X, Table) else open_table(X, threshold=model.threshold, code=model)
+    table = X if isinstance(X, Table) else open_table(X, threshold=model.threshold, recode=model)
     return table.with_sample_weight(sample_weight)
 
 

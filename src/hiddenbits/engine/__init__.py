@@ -1,16 +1,9 @@
 """The engine: walks tables, adds statistics, runs EM. It knows no model."""
 
 from hiddenbits.engine.block_statistics import block_height
-from hiddenbits.engine.checkpoint import (
-    Checkpoint,
-    CheckpointError,
-    UnlockedCheckpointWarning,
-    UnwrittenCheckpointWarning,
-)
+from hiddenbits.engine.checkpoint import Checkpoint
 from hiddenbits.engine.context import Engine, Piece, current, map_pieces, run_on
-from hiddenbits.engine.environment import EnvironmentChangedWarning
 from hiddenbits.engine.executors.dask_cluster import Cluster
-from hiddenbits.engine.executors.dask_worker import ClusterError
 from hiddenbits.engine.executors.local import Executor, Local, one_blas_thread
 from hiddenbits.engine.loops.closed_form import fit_closed_form
 from hiddenbits.engine.loops.em import fit_em
@@ -19,7 +12,7 @@ from hiddenbits.engine.loops.planned import fit_planned
 from hiddenbits.engine.loops.stochastic import fit_persistent
 from hiddenbits.engine.loops.subsample_start import MIN_RATIO, MOST_CELLS
 from hiddenbits.engine.outcome import Outcome, Restart, StopReason
-from hiddenbits.engine.recorded_cells import NoZerosWarning, UnrecordedColumnsWarning, no_cell_recorded
+from hiddenbits.engine.recorded_cells import no_cell_recorded
 from hiddenbits.engine.state import Position, Running, Settings, Watch
 from hiddenbits.engine.tree_sum import TreeSum
 from hiddenbits.model_api import Key, Model
@@ -28,16 +21,12 @@ __all__ = [
     "MIN_RATIO",
     "MOST_CELLS",
     "Checkpoint",
-    "CheckpointError",
     "Cluster",
-    "ClusterError",
     "Engine",
-    "EnvironmentChangedWarning",
     "Executor",
     "Key",
     "Local",
     "Model",
-    "NoZerosWarning",
     "Outcome",
     "Piece",
     "Position",
@@ -46,9 +35,6 @@ __all__ = [
     "Settings",
     "StopReason",
     "TreeSum",
-    "UnlockedCheckpointWarning",
-    "UnrecordedColumnsWarning",
-    "UnwrittenCheckpointWarning",
     "Watch",
     "block_height",
     "current",

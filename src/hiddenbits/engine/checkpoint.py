@@ -23,13 +23,20 @@ from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data.declared import Params, plain, prefixed, unprefixed
 from hiddenbits.data.hashing import digest
 from hiddenbits.data.summary import Summary
-from hiddenbits.engine.environment import EnvironmentChangedWarning, differences, environment
+from hiddenbits.engine.environment import differences, environment
 from hiddenbits.engine.outcome import Restart, StopReason
 from hiddenbits.engine.row_memory import LocalRowMemory, RowMemory
 from hiddenbits.engine.state import Position, Settings
+from hiddenbits.exceptions import (
+    CheckpointError,
+    EnvironmentChangedWarning,
+    FileError,
+    UnlockedCheckpointWarning,
+    UnwrittenCheckpointWarning,
+)
 from hiddenbits.model_api import Model
-from hiddenbits.quoting import PrintableError, message_of, printable
-from hiddenbits.store import StoreError, read, write, writing
+from hiddenbits.quoting import message_of, printable
+from hiddenbits.store import read, write, writing
 from hiddenbits.store.lock import LockedError, NoLocksError, locked
 
 KIND = "checkpoint"
@@ -37,21 +44,9 @@ VERSION = "version of the Delta table"  # an entry only where the table is one
 FORMAT = 1
 
 
-class CheckpointError(PrintableError):
-    """A checkpoint that does not belong to this fit, or that another fit is using."""
-
-
 def path_beside(path: Path, name: str) -> Path:
     """Return the file, next to a checkpoint, for a part of the same fit."""
     return path.with_name(f"{path.name}.{name}")
-
-
-class UnlockedCheckpointWarning(UserWarning):
-    """The file system of a checkpoint offers no locks: nothing stops a second fit from using the same file."""
-
-
-class UnwrittenCheckpointWarning(UserWarning):
-    """A checkpoint could not be written, for example because the disk is full: the fit continues without it."""
 
 
 def _digest(names: Sequence[str] | None) -> str | None:
@@ -160,7 +155,7 @@ class Checkpoint:
             raise
         except Exception as error:
             said = " ".join(f"{type(error).__name__}: {message_of(error)}".split())[:300]
-            raise StoreError(
+            raise FileError(
                 f"{self.path}: the checkpoint is not complete ({said}). Delete it to start again."
             ) from error
         return position
@@ -203,8 +198,8 @@ class Checkpoint:
         content = self._described(position, summary)
         try:
             write(self.path, KIND, *content)
-        except (OSError, StoreError) as error:
-            if isinstance(error, StoreError) and not isinstance(error.__cause__, OSError):
+        except (OSError, FileError) as error:
+            if isinstance(error, FileError) and not isinstance(error.__cause__, OSError):
                 raise  # about what is to be written, and not about the disk
             if not self._warned:
                 self._warned.append(message_of(error))

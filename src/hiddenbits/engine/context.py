@@ -44,7 +44,7 @@ def run_on(
     *,
     n_jobs: int | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
-    tell: OnRows | None = None,
+    on_progress: OnRows | None = None,
     max_time: float | None = None,
     stall_timeout: float | None = STALL_TIMEOUT,
 ) -> Iterator[Engine]:
@@ -61,7 +61,7 @@ def run_on(
     checkpoint : path, optional
         File in which `fit` keeps its position after every pass. Where the file exists, the fit continues from there:
         run the same program again after a crash. One file serves one fit.
-    tell : function, optional
+    on_progress : function, optional
         Called with a number of rows whenever so many have been processed, from any thread; a row counts in every
         pass. On a cluster that is after each pass. For a progress bar of your own.
     max_time : float, optional
@@ -86,7 +86,7 @@ def run_on(
     ...     hiddenbits.LatentClassAnalysis(2, random_state=0).fit(X).stop_reason_
     'converged'
     >>> walked = []
-    >>> with hiddenbits.run_on(tell=walked.append):
+    >>> with hiddenbits.run_on(on_progress=walked.append):
     ...     _ = model.score(X)
     >>> sum(walked)
     200
@@ -95,7 +95,7 @@ def run_on(
     kept = outer.checkpoint if checkpoint is None else Path(checkpoint)
     if checkpoint is not None:
         check_target(checkpoint)
-    told = outer.tell if tell is None else tell
+    told = outer.tell if on_progress is None else on_progress
     limit = outer.max_time if max_time is None else max_time
     if limit is not None and not limit > 0:
         raise ValueError(f"max_time={limit}: give a number of seconds above 0.")
@@ -145,7 +145,7 @@ class Piece:
     --------
     >>> import numpy as np, hiddenbits
     >>> table = hiddenbits.open_table(np.eye(3))
-    >>> [piece.start for piece in hiddenbits.map_pieces(lambda piece: piece, table, 2)]
+    >>> [piece.start for piece in hiddenbits.tables.map_pieces(lambda piece: piece, table, 2)]
     [0, 2]
     """
 
@@ -178,7 +178,7 @@ def map_pieces(function: Callable[[Piece], T], table: Table, max_rows: int) -> I
     --------
     >>> import numpy as np, hiddenbits
     >>> table = hiddenbits.open_table(np.eye(5))
-    >>> list(hiddenbits.map_pieces(lambda piece: piece.table.shape[0], table, 2))
+    >>> list(hiddenbits.tables.map_pieces(lambda piece: piece.table.shape[0], table, 2))
     [2, 2, 1]
     """
     if max_rows < 1:

@@ -13,10 +13,6 @@ import scipy
 from threadpoolctl import threadpool_info
 
 
-class EnvironmentChangedWarning(UserWarning):
-    """A fit uses other packages or another processor than before, or on some workers: valid, but not the same bits."""
-
-
 @cache
 def environment() -> dict[str, str]:
     """Return the versions of the packages and the kind of processor."""

@@ -6,30 +6,12 @@ import warnings
 
 import numpy as np
 
-from hiddenbits.data import Table, TableError
+from hiddenbits.data import Table
 from hiddenbits.data.summary import Summary
+from hiddenbits.exceptions import NoZerosWarning, TableError, UnobservedColumnsWarning
 
 ROUNDING = 1e-9  # of weighted sums, which are added in different orders
 NAMED = 5  # columns that a message names
-
-
-class NoZerosWarning(UserWarning):
-    """The table has ones and blanks but no zeros, so nothing can be learned but that every bit is 1."""
-
-
-class UnrecordedColumnsWarning(UserWarning):
-    """Some columns have no recorded cell, so nothing can be learned about them.
-
-    Examples
-    --------
-    >>> import numpy as np, warnings
-    >>> from hiddenbits import IndependentColumns, UnrecordedColumnsWarning
-    >>> X = np.column_stack([np.arange(50) % 2, np.full(50, np.nan)])
-    >>> with warnings.catch_warnings(record=True, action="always") as caught:
-    ...     model = IndependentColumns().fit(X)
-    >>> caught[0].category is UnrecordedColumnsWarning
-    True
-    """
 
 
 def check_recorded_cells(table: Table, summary: Summary) -> None:
@@ -47,7 +29,7 @@ def check_recorded_cells(table: Table, summary: Summary) -> None:
         warnings.warn(
             f"The table has ones and blanks ({blanks / cells:.1%} of all cells) but no zeros, and blanks count as not "
             "observed: the model can only learn that every bit is 1. If a blank means 0 here, open the table with "
-            "open_table(..., blank='zero').",
+            "open_table(..., empty='zero').",
             NoZerosWarning,
             stacklevel=4,
         )
@@ -70,6 +52,6 @@ def _warn_of_columns(table: Table, unrecorded: np.ndarray) -> None:
         f"{len(unrecorded):,} of {table.n_columns:,} columns have no recorded cell, not counting rows of weight 0: "
         f"{named}{more}. Nothing is learned about them, so what the model says about them comes from its prior or its "
         "start. Leave them out.",
-        UnrecordedColumnsWarning,
+        UnobservedColumnsWarning,
         stacklevel=5,
     )

@@ -1,36 +1,36 @@
 """Measures of a fitted model, with standard errors: likelihood, bits per cell, errors, code length, hidden cells.
 
-`compare` finds the family that fits a table best, `select` the size of one family. `look` summarizes a table before any
+`compare` finds the family that fits a table best, `select` the size of one family. `describe` summarizes a table before any
 model; `count_patterns` and `pattern_entropy` concern the number of distinct rows.
 """
 
-from hiddenbits.evaluate.catalogue import Family, known_families
+from hiddenbits.evaluate.catalog import Family, known_families
 from hiddenbits.evaluate.compare import compare
-from hiddenbits.evaluate.comparison import Comparison, Entry, Tried
-from hiddenbits.evaluate.describe import Look, look
-from hiddenbits.evaluate.hidden_cells import Calibration, hidden_cells
-from hiddenbits.evaluate.measures import Figure, bits_per_cell, code_length, mean_log_likelihood, single_bit_error
+from hiddenbits.evaluate.comparison import Comparison, ComparisonEntry, TriedSize
+from hiddenbits.evaluate.held_out_cells import Calibration, held_out_cells
+from hiddenbits.evaluate.measures import Estimate, bits_per_cell, code_length, leave_one_out_error, mean_log_likelihood
 from hiddenbits.evaluate.patterns import count_patterns, pattern_entropy
 from hiddenbits.evaluate.select import Selection, select
+from hiddenbits.evaluate.table_description import TableDescription, describe
 
 __all__ = [
     "Calibration",
     "Comparison",
-    "Entry",
+    "ComparisonEntry",
+    "Estimate",
     "Family",
-    "Figure",
-    "Look",
     "Selection",
-    "Tried",
+    "TableDescription",
+    "TriedSize",
     "bits_per_cell",
     "code_length",
     "compare",
     "count_patterns",
-    "hidden_cells",
+    "describe",
+    "held_out_cells",
     "known_families",
-    "look",
+    "leave_one_out_error",
     "mean_log_likelihood",
     "pattern_entropy",
     "select",
-    "single_bit_error",
 ]

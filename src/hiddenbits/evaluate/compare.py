@@ -9,20 +9,21 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hiddenbits import Table, map_pieces, open_table, run_on, take_rows
+from hiddenbits import open_table, run_on
 from hiddenbits.array_types import Floats
-from hiddenbits.evaluate.comparison import SIZE_TIE, TIE, Comparison, Entry, Tried
+from hiddenbits.evaluate.comparison import SIZE_TIE, TIE, Comparison, ComparisonEntry, TriedSize
 from hiddenbits.evaluate.copies import warn_of_copies
 from hiddenbits.evaluate.fit_runner import BEHIND, EDGE, Runner, Sheets, Sized, Step, Tell, choose_size, reporting
-from hiddenbits.evaluate.hidden_cells import calibrated
+from hiddenbits.evaluate.held_out_cells import calibrated
 from hiddenbits.evaluate.measures import PIECE_CELLS, cells_of_rows
 from hiddenbits.evaluate.row_scores import RowScores, chance, difference, joined, mean_of, simplest
 from hiddenbits.evaluate.same_models import Contender, chosen_families, stands_for
 from hiddenbits.evaluate.splits import group_numbers, splits
 from hiddenbits.evaluate.trial import Measured, Trial
 from hiddenbits.fit_cache import FitCache, table_digest, versions
+from hiddenbits.tables import Table, map_pieces, take_rows
 
-ALL_MEASURES = ("single_bit_error", "code_length", "calibration")
+ALL_MEASURES = ("leave_one_out_error", "code_length", "calibration")
 
 
 def compare(
@@ -34,12 +35,12 @@ def compare(
     sizes: Mapping[str, Sequence[Any]] | None = None,
     by: Literal["rows", "cells"] = "rows",
     one_standard_error: bool = True,
-    hidden_share: float = 0.1,
+    held_out_share: float = 0.1,
     measures: Sequence[str] = ALL_MEASURES,
     n_measured: int = 2000,
     reals: bool = False,
     sample_weight: ArrayLike | None = None,
-    seed: int = 0,
+    random_state: int = 0,
     folder: str | os.PathLike[str] | None = None,
     progress: bool | Tell = True,
 ) -> Comparison:
@@ -76,9 +77,9 @@ def compare(
     one_standard_error : bool, default=True
         Take the smallest size whose difference from the best is within one standard error of that difference; False
         takes the best.
-    hidden_share : float, default=0.1
+    held_out_share : float, default=0.1
         Share of the cells to hide, for ``by="cells"`` and for the calibration of completed cells.
-    measures : list, default=("single_bit_error", "code_length", "calibration")
+    measures : list, default=("leave_one_out_error", "code_length", "calibration")
         What to measure in addition to the likelihood, for bits; these do not affect the choice.
     n_measured : int, default=2000
         Maximum number of test rows per split for these measures, drawn at random, the same for all families.
@@ -86,7 +87,7 @@ def compare(
         Whether the columns are real numbers, as for `open_table`.
     sample_weight : str or array of shape (rows,), optional
         Weight of each row, or the name of the column that has it.
-    seed : int, default=0
+    random_state : int, default=0
         Random seed for splits, hidden cells, and estimators whose `random_state` is None.
     folder : path, optional
         Save every finished fit there: the same call after a crash repeats none of them. A fit is identified by its
@@ -100,7 +101,7 @@ def compare(
 
     Warns
     -----
-    CopiedRowsWarning
+    DuplicateRowsWarning
         If equal rows look like copies and no `groups` were given.
 
     See Also
@@ -111,7 +112,7 @@ def compare(
     --------
     >>> from hiddenbits import evaluate
     >>> from hiddenbits.datasets import simulate_mixture
-    >>> X = simulate_mixture(1500, 10, 3, seed=0).X
+    >>> X = simulate_mixture(1500, 10, 3, random_state=0).X
     >>> found = evaluate.compare(X, ["IndependentColumns", "LatentClassAnalysis", "BinarySparseCoding"])
     >>> found.best, found.size
     ('LatentClassAnalysis', '3')
@@ -123,21 +124,23 @@ def compare(
     if unknown := set(measures) - set(ALL_MEASURES):
         raise ValueError(f"measures= has unknown names {sorted(unknown)!r}. Choose from {', '.join(ALL_MEASURES)}.")
     table = open_table(X, reals=reals, sample_weight=sample_weight)
-    contenders, left_out = chosen_families(models, sizes or {}, table, seed)
+    contenders, left_out = chosen_families(models, sizes or {}, table, random_state)
     if not contenders:
         raise ValueError(f"No family is left to compare. {_sentences(left_out)}")
-    dealt = splits(table, cv, seed, groups)
+    dealt = splits(table, cv, random_state, groups)
     if groups is None:
         warn_of_copies(table)
-    rng = np.random.default_rng([seed, 13])
+    rng = np.random.default_rng([random_state, 13])
     samples = [np.sort(rng.permutation(split.test)[:n_measured]) for split in dealt]
     with run_on() as engine, reporting(progress) as tell:
         refuse_checkpoint(engine)
         rows = choosing = Sheets.by_rows(table, dealt)
         if by == "cells":
-            choosing = Sheets.by_cells(table, hidden_share, seed, _numbers(groups, table))
+            choosing = Sheets.by_cells(table, held_out_share, random_state, _numbers(groups, table))
         many = sum(max(1, len(c.sizes)) for c in contenders) * len(choosing.sheets)
-        runner = Runner(fit_cache(folder, table), tell, many + len(contenders) * len(dealt) * (by == "cells"), seed)
+        runner = Runner(
+            fit_cache(folder, table), tell, many + len(contenders) * len(dealt) * (by == "cells"), random_state
+        )
         at_sizes, tried = _sized(contenders, choosing, runner, SIZE_TIE if one_standard_error else 0.0, table)
         left_out |= _not_scored(at_sizes) | _known_by_another_name(at_sizes)
         found: dict[str, _Found] = {}
@@ -153,7 +156,13 @@ def compare(
                 continue
             extra = [
                 runner.measure(
-                    contender.name, trial.model, sheet, take_rows(table, sample), sample, tuple(measures), hidden_share
+                    contender.name,
+                    trial.model,
+                    sheet,
+                    take_rows(table, sample),
+                    sample,
+                    tuple(measures),
+                    held_out_share,
                 )
                 for trial, sheet, sample in zip(trials, rows.sheets, samples, strict=True)
                 if measures
@@ -171,7 +180,7 @@ def compare(
         entries,
         left_out,
         tried,
-        {name: one.trials[0].model for name, one in found.items() if hasattr(one.trials[0].model, "likelihood_")},
+        {name: one.trials[0].model for name, one in found.items() if hasattr(one.trials[0].model, "_likelihood_kind")},
         len(dealt[0].train),
         len(rows.weights),
         len(dealt),
@@ -194,11 +203,11 @@ _AtSizes = dict[str, tuple[Contender, Sized]]  # by name: a family, and the size
 
 def _sized(
     contenders: Sequence[Contender], sheets: Sheets, runner: Runner, n_errors: float, table: Table
-) -> tuple[_AtSizes, tuple[Tried, ...]]:
+) -> tuple[_AtSizes, tuple[TriedSize, ...]]:
     """Choose a size of each family; return them, and every size that was tried."""
     stands = stands_for(contenders, table)
     at_sizes: _AtSizes = {}
-    tried: list[Tried] = []
+    tried: list[TriedSize] = []
     ahead, highest = None, -np.inf
     for contender in contenders:
         sized = choose_size(contender, sheets, runner, n_errors, ahead, stands)
@@ -261,7 +270,7 @@ def _cells(table: Table) -> Floats:
     return np.concatenate(list(map_pieces(cells_of_rows, table, max(1, PIECE_CELLS // table.shape[1]))))
 
 
-def _entries(found: dict[str, _Found], weights: Floats, cells: Floats) -> tuple[Entry, ...]:
+def _entries(found: dict[str, _Found], weights: Floats, cells: Floats) -> tuple[ComparisonEntry, ...]:
     """Return the lines of the table, the highest likelihood first."""
     scores: dict[str, RowScores] = {
         name: joined([trial.scores for trial in one.trials if trial.scores is not None]) for name, one in found.items()
@@ -285,7 +294,7 @@ def _entries(found: dict[str, _Found], weights: Floats, cells: Floats) -> tuple[
         right = calibrated(np.sum(counts, axis=0)) if counts else None
         others = 0.0 if step.trials is trials else sum(trial.seconds for trial in trials)
         entries.append(
-            Entry(
+            ComparisonEntry(
                 name,
                 contender.family.hidden,
                 "" if step.size is None else str(step.size),
@@ -297,7 +306,7 @@ def _entries(found: dict[str, _Found], weights: Floats, cells: Floats) -> tuple[
                 *apart,
                 per_cell.value,
                 per_cell.standard_error,
-                *_averaged(extra, "single_bit_error"),
+                *_averaged(extra, "leave_one_out_error"),
                 *_averaged(extra, "code_length"),
                 None if right is None else right.value,
                 None if right is None else right.by_chance,

@@ -14,7 +14,7 @@ SIZE_TIE = 1.0  # the same for sizes of one family
 
 
 @dataclass(frozen=True)
-class Entry:
+class ComparisonEntry:
     """One family on the test rows.
 
     Attributes
@@ -38,7 +38,7 @@ class Entry:
         are 0 for the highest itself, with which the others are compared: that is no estimate.
     bits_per_cell, bits_per_cell_error : float
         The same likelihood in bits per observed cell.
-    single_bit_error, single_bit_error_error : float or None
+    leave_one_out_error, single_bit_error_error : float or None
         How often the more probable value of a bit, given the rest of its row, is wrong.
     code_length, code_length_error : float or None
         Bits per cell once the row's most probable code is known.
@@ -55,7 +55,7 @@ class Entry:
     --------
     >>> from hiddenbits import evaluate
     >>> from hiddenbits.datasets import simulate_mixture
-    >>> X = simulate_mixture(400, 6, 2, seed=0).X
+    >>> X = simulate_mixture(400, 6, 2, random_state=0).X
     >>> evaluate.compare(X, ["IndependentColumns"]).entries[0].kind
     'exact'
     """
@@ -73,7 +73,7 @@ class Entry:
     difference_error: float
     bits_per_cell: float
     bits_per_cell_error: float
-    single_bit_error: float | None
+    leave_one_out_error: float | None
     single_bit_error_error: float | None
     code_length: float | None
     code_length_error: float | None
@@ -86,7 +86,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Tried:
+class TriedSize:
     """One size of one family, on held-out rows or cells.
 
     Attributes
@@ -109,8 +109,8 @@ class Tried:
 
     Examples
     --------
-    >>> from hiddenbits.evaluate import Tried
-    >>> Tried("LatentClassAnalysis", "2", 17, -6.0, 0.1, 0.0, 0.0, "exact", 0.5, True, "").chosen
+    >>> from hiddenbits.evaluate import TriedSize
+    >>> TriedSize("LatentClassAnalysis", "2", 17, -6.0, 0.1, 0.0, 0.0, "exact", 0.5, True, "").chosen
     True
     """
 
@@ -138,11 +138,11 @@ class Comparison(Shown):
     best : str
         The chosen family: of those that cannot be distinguished from the highest (`ties`), the one with the fewest free
         parameters; if these are equal, the first in `models=`.
-    entries : tuple of Entry
+    entries : tuple of ComparisonEntry
         One for each family, the highest log-likelihood first.
     left_out : dict
         Why a family is not among them.
-    tried : tuple of Tried
+    tried : tuple of TriedSize
         Every size of every family.
     models : dict
         Families of this library at their sizes, fitted to the training rows of the first split.
@@ -155,7 +155,7 @@ class Comparison(Shown):
     --------
     >>> from hiddenbits import evaluate
     >>> from hiddenbits.datasets import simulate_mixture
-    >>> X = simulate_mixture(1200, 8, 2, seed=0).X
+    >>> X = simulate_mixture(1200, 8, 2, random_state=0).X
     >>> names = ["IndependentColumns", "LatentClassAnalysis"]
     >>> found = evaluate.compare(X, names, sizes={"LatentClassAnalysis": [2, 3]})
     >>> found.best, found.size, found.ties()
@@ -165,9 +165,9 @@ class Comparison(Shown):
     """
 
     best: str
-    entries: tuple[Entry, ...]
+    entries: tuple[ComparisonEntry, ...]
     left_out: Mapping[str, str]
-    tried: tuple[Tried, ...]
+    tried: tuple[TriedSize, ...]
     models: Mapping[str, Any]
     n_train: int
     n_test: int
@@ -182,16 +182,16 @@ class Comparison(Shown):
     @property
     def verdict(self) -> str:
         """The chosen family and size in a sentence; a tie is said first."""
-        named, even = _labelled(self.entry(self.best)), self.ties()
+        named, even = _labeled(self.entry(self.best)), self.ties()
         if len(even) == 1:
             return f"{named} fits best."
         free = self.entry(self.best).n_parameters
         return (
-            f"A tie: {', '.join(_labelled(self.entry(model)) for model in even)} are within {TIE:g} standard errors of "
+            f"A tie: {', '.join(_labeled(self.entry(model)) for model in even)} are within {TIE:g} standard errors of "
             f"the highest. {named} is the simplest of them{'' if free is None else f' ({free} free parameters)'}."
         )
 
-    def entry(self, model: str) -> Entry:
+    def entry(self, model: str) -> ComparisonEntry:
         """Return the line of a family.
 
         Parameters
@@ -252,7 +252,7 @@ class Comparison(Shown):
                     e.kind,
                     behind,
                     number(e.bits_per_cell),
-                    number(e.single_bit_error),
+                    number(e.leave_one_out_error),
                     number(e.code_length),
                     calibration,
                     seconds(e.fit_seconds),
@@ -274,7 +274,7 @@ class Comparison(Shown):
         return below + [f"Left out: {name}: {reason}." for name, reason in self.left_out.items()]
 
 
-def _labelled(entry: Entry) -> str:
+def _labeled(entry: ComparisonEntry) -> str:
     return f"{entry.model}({entry.size})" if entry.size else entry.model
 
 

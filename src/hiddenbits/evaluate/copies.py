@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from hiddenbits import Piece, Table, map_pieces
 from hiddenbits.array_types import Floats
 from hiddenbits.data.hashing import row_hashes, word_keys
 from hiddenbits.evaluate.measures import PIECE_CELLS
+from hiddenbits.exceptions import DuplicateRowsWarning
+from hiddenbits.tables import Piece, Table, map_pieces
 
 MOST_ROWS = 1_000_000  # beyond this, patterns are sampled: all rows of a pattern or none
 LEAST_SHARE = 0.05  # smallest share of rows with a duplicate: fewer copies hardly change any figure
@@ -29,29 +30,14 @@ EM_STEPS = 300
 RATES = 120  # Poisson means of the mixture, in addition to the counts themselves
 
 
-class CopiedRowsWarning(UserWarning):
-    """Equal rows look like copies: held-out rows are then not new, and large models win by memorizing.
-
-    Examples
-    --------
-    >>> import numpy as np, warnings
-    >>> from hiddenbits import CopiedRowsWarning, evaluate
-    >>> X = np.repeat(np.random.default_rng(0).integers(0, 2, (60, 12)), 10, axis=0)
-    >>> with warnings.catch_warnings(record=True, action="always") as said:
-    ...     found = evaluate.compare(X, ["IndependentColumns"])
-    >>> said[0].category is CopiedRowsWarning
-    True
-    """
-
-
 def warn_of_copies(table: Table) -> None:
     """Warn if equal rows look like copies."""
     if (share := copied_share(table)) is not None:
         warnings.warn(
             f"{share:.0%} of the rows have a duplicate, and the duplicates look like copies, not like common patterns. "
-            "Held-out rows are then also in the training data, which favours large models. Remove the copies, or give "
+            "Held-out rows are then also in the training data, which favors large models. Remove the copies, or give "
             "groups= (--groups), with one label for all copies of a row.",
-            CopiedRowsWarning,
+            DuplicateRowsWarning,
             stacklevel=3,
         )
 

@@ -12,15 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from hiddenbits import Table, hide_cells, take_rows
 from hiddenbits.array_types import Floats
 from hiddenbits.data.hashing import digest
-from hiddenbits.evaluate.comparison import Tried
+from hiddenbits.evaluate.comparison import TriedSize
 from hiddenbits.evaluate.row_scores import RowScores, apart_from_best, difference, joined, mean_of, simplest
 from hiddenbits.evaluate.same_models import Contender, Stand, Stands
 from hiddenbits.evaluate.splits import Split
 from hiddenbits.evaluate.trial import Judge, Measured, Trial, attempt, measured, on_cells, on_rows, sized
 from hiddenbits.fit_cache import FitCache
+from hiddenbits.tables import Table, hide_cells, take_rows
 
 Rows = NDArray[np.int64]
 PATIENCE = 2  # stop trying larger sizes after this many in a row are worse than the best so far,
@@ -60,7 +60,7 @@ class Sheets:
     def by_cells(cls, table: Table, share: float, seed: int, groups: Rows | None) -> Sheets:
         """Score on cells hidden in all rows."""
         job = {"by": "cells", "hidden": [share, seed], "groups": None if groups is None else rows_digest(groups)}
-        train = hide_cells(table, share, seed=seed, groups=groups)
+        train = hide_cells(table, share, random_state=seed, groups=groups)
         return cls((Sheet(train, on_cells(table, share, seed, groups), job),), weights_of(table))
 
     @classmethod
@@ -147,7 +147,7 @@ class Sized(NamedTuple):
 
     steps: list[Step]
     at: int | None
-    tried: list[Tried]
+    tried: list[TriedSize]
     best: RowScores | None
     highest: float
     behind: bool
@@ -201,7 +201,7 @@ def choose_size(
     for place, (step, found) in enumerate(zip(steps, apart_of, strict=True)):
         mean = None if step.scores is None else mean_of(step.scores, sheets.weights, per)
         tried.append(
-            Tried(
+            TriedSize(
                 contender.name,
                 "" if step.size is None else str(step.size),
                 None if np.isinf(step.n_parameters) else int(step.n_parameters),

@@ -13,8 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from hiddenbits import Piece, Table, map_pieces, open_table
+from hiddenbits import open_table
 from hiddenbits.array_types import Floats
+from hiddenbits.diagnostics import cell_probabilities
+from hiddenbits.tables import Piece, Table, map_pieces
 
 PIECE_CELLS = 1 << 22  # cells processed together
 SMALLEST = 1e-15  # a probability of 0 for what happened counts as this
@@ -32,7 +34,7 @@ def table_of(estimator: BaseEstimator, X: object, weights: ArrayLike | None = No
     coded = estimator if getattr(estimator, "coding_", None) is not None else None
     coded = estimator if fitted and hasattr(estimator, "coding_") else coded
     types = getattr(estimator, "column_types", None) if coded is None else None
-    return open_table(X, threshold=estimator.threshold, code=coded, column_types=types, sample_weight=weights)
+    return open_table(X, threshold=estimator.threshold, recode=coded, column_types=types, sample_weight=weights)
 
 
 def gathered(table: Table, rows: Rows) -> Ratio:
@@ -57,7 +59,9 @@ def _average(
     levels = table.coding_of_levels is not None and measure != "bits_per_cell"
     if measure is not None and (levels or not table.only_bits):
         what = "has nominal or ordinal columns" if table.only_bits else "is one of real numbers"
-        raise ValueError(f"{measure} needs a table of bits, but this {what}. Use mean_log_likelihood or hidden_cells.")
+        raise ValueError(
+            f"{measure} needs a table of bits, but this {what}. Use mean_log_likelihood or held_out_cells."
+        )
     return gathered(table, rows)
 
 
@@ -76,7 +80,7 @@ def cells_of_rows(piece: Piece) -> Floats:
     return np.asarray(np.where(layout.is_level, x.to_dense(), observed.to_dense()).sum(axis=1), np.float64)
 
 
-def mean_log_likelihood(estimator: BaseEstimator, X: object, sample_weight: ArrayLike | None = None) -> Figure:
+def mean_log_likelihood(estimator: BaseEstimator, X: object, sample_weight: ArrayLike | None = None) -> Estimate:
     """Return the mean log-likelihood of a row, in nats; for real columns it is a density, in the table's units.
 
     Parameters
@@ -90,7 +94,7 @@ def mean_log_likelihood(estimator: BaseEstimator, X: object, sample_weight: Arra
 
     Returns
     -------
-    figure : Figure
+    figure : Estimate
 
     Examples
     --------
@@ -103,10 +107,10 @@ def mean_log_likelihood(estimator: BaseEstimator, X: object, sample_weight: Arra
     ratio = _average(
         estimator, X, sample_weight, lambda piece: (estimator.score_samples(piece.table), np.ones(len(piece.weights)))
     )
-    return ratio.figure(estimator.likelihood_)
+    return ratio.figure(estimator._likelihood_kind)
 
 
-def bits_per_cell(estimator: BaseEstimator, X: object, sample_weight: ArrayLike | None = None) -> Figure:
+def bits_per_cell(estimator: BaseEstimator, X: object, sample_weight: ArrayLike | None = None) -> Estimate:
     """Return -log2 P(row) per observed cell: Freund & Haussler's log-loss.
 
     Parameters
@@ -116,7 +120,7 @@ def bits_per_cell(estimator: BaseEstimator, X: object, sample_weight: ArrayLike 
 
     Returns
     -------
-    figure : Figure
+    figure : Estimate
 
     Examples
     --------
@@ -130,10 +134,10 @@ def bits_per_cell(estimator: BaseEstimator, X: object, sample_weight: ArrayLike 
     def spent(piece: Piece) -> tuple[Floats, Floats]:
         return -estimator.score_samples(piece.table) / np.log(2.0), cells_of_rows(piece)
 
-    return _average(estimator, X, sample_weight, spent, "bits_per_cell").figure(estimator.likelihood_)
+    return _average(estimator, X, sample_weight, spent, "bits_per_cell").figure(estimator._likelihood_kind)
 
 
-def single_bit_error(estimator: BaseEstimator, X: object, sample_weight: ArrayLike | None = None) -> Figure:
+def leave_one_out_error(estimator: BaseEstimator, X: object, sample_weight: ArrayLike | None = None) -> Estimate:
     """Return how often the more probable value of a bit, given the rest of its row, is wrong; a tie counts half.
 
     Parameters
@@ -143,31 +147,31 @@ def single_bit_error(estimator: BaseEstimator, X: object, sample_weight: ArrayLi
 
     Returns
     -------
-    figure : Figure
+    figure : Estimate
 
     Examples
     --------
     >>> import numpy as np
     >>> from hiddenbits import IndependentColumns, evaluate
     >>> X = np.array([[0, 1], [0, 1], [0, 1], [0, 0]])
-    >>> print(evaluate.single_bit_error(IndependentColumns().fit(X), X))
+    >>> print(evaluate.leave_one_out_error(IndependentColumns().fit(X), X))
     0.1250 ± 0.1250
     """
 
     def wrong(piece: Piece) -> tuple[Floats, Floats]:
         x, observed = _bits(piece)
-        p = estimator.bit_probabilities(piece.table)
+        p = cell_probabilities(estimator, piece.table)
         missed = np.where(p == 0.5, 0.5, (p > 0.5) != (x == 1))
         return (missed * observed).sum(axis=1), observed.sum(axis=1)
 
-    return _average(estimator, X, sample_weight, wrong, "single_bit_error").figure()
+    return _average(estimator, X, sample_weight, wrong, "leave_one_out_error").figure()
 
 
-def code_length(estimator: BaseEstimator, X: object, sample_weight: ArrayLike | None = None) -> Figure:
+def code_length(estimator: BaseEstimator, X: object, sample_weight: ArrayLike | None = None) -> Estimate:
     """Return the bits needed per observed cell once the row's most probable hidden code is known.
 
     Freund & Haussler's input reconstruction: the mean of -log2 P(x_j | code). For a model without a hidden code it uses
-    `bit_probabilities`.
+    `cell_probabilities`.
 
     Parameters
     ----------
@@ -176,7 +180,7 @@ def code_length(estimator: BaseEstimator, X: object, sample_weight: ArrayLike | 
 
     Returns
     -------
-    figure : Figure
+    figure : Estimate
 
     Examples
     --------
@@ -189,10 +193,10 @@ def code_length(estimator: BaseEstimator, X: object, sample_weight: ArrayLike | 
 
     def spent(piece: Piece) -> tuple[Floats, Floats]:
         x, observed = _bits(piece)
-        if hasattr(estimator, "code"):
-            p = estimator.inverse_transform(estimator.code(piece.table))
+        if hasattr(estimator, "_reconstruct"):
+            p = estimator._reconstruct(estimator._modes(piece.table))
         else:
-            p = estimator.bit_probabilities(piece.table)
+            p = cell_probabilities(estimator, piece.table)
         happened = np.maximum(np.where(x == 1, p, 1.0 - p), SMALLEST)
         return (-np.log2(happened) * observed).sum(axis=1), observed.sum(axis=1)
 
@@ -203,7 +207,7 @@ def code_length(estimator: BaseEstimator, X: object, sample_weight: ArrayLike | 
 
 
 @dataclass(frozen=True)
-class Figure:
+class Estimate:
     """A measured number with its standard error.
 
     Attributes
@@ -219,8 +223,8 @@ class Figure:
 
     Examples
     --------
-    >>> from hiddenbits.evaluate import Figure
-    >>> print(Figure(-6.0123, 0.0456, "exact", 100))
+    >>> from hiddenbits.evaluate import Estimate
+    >>> print(Estimate(-6.0123, 0.0456, "exact", 100))
     -6.0123 ± 0.0456
     """
 
@@ -239,7 +243,7 @@ NO_EXPONENT = -10_000  # of sums without a weight: below that of any float
 
 
 class Ratio:
-    """The ratio Sum(w a) / Sum(w b) over rows, and its standard error by linearisation.
+    """The ratio Sum(w a) / Sum(w b) over rows, and its standard error by linearization.
 
     With R the ratio, the error is the square root of Sum w^2 (a - R b)^2 * n / (n - 1), divided by Sum(w b). A mean
     over rows has b = 1; a mean over cells has b = the number of cells in each row. Weights are kept as multiples of a
@@ -266,12 +270,12 @@ class Ratio:
         self._n += other._n
         return self
 
-    def figure(self, kind: str = "exact") -> Figure:
-        """Return the ratio as a Figure."""
+    def figure(self, kind: str = "exact") -> Estimate:
+        """Return the ratio as a Estimate."""
         a, b, aa, ab, bb = self._sums
         if b <= 0.0:
             raise ValueError("Nothing to measure: no observed cell has a positive weight.")
         value = a / b
         spread = max(aa - 2.0 * value * ab + value * value * bb, 0.0)
         error = np.sqrt(spread * self._n / (self._n - 1)) / b if self._n > 1 else np.nan
-        return Figure(float(value), float(error), kind, self._n)
+        return Estimate(float(value), float(error), kind, self._n)

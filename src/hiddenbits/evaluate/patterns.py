@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hiddenbits import Piece, map_pieces, open_table
+from hiddenbits import open_table
 from hiddenbits.array_types import Floats
 from hiddenbits.evaluate.measures import PIECE_CELLS
+from hiddenbits.tables import Piece, map_pieces
 
 
 def count_patterns(n_columns: int, n_components: int, *, biases: bool = True) -> int:

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from hiddenbits import Table
 from hiddenbits.array_types import Floats
-from hiddenbits.evaluate.measures import Figure, Ratio
+from hiddenbits.evaluate.measures import Estimate, Ratio
+from hiddenbits.tables import Table
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,10 +38,10 @@ class RowScores:
 
 def row_scores(model: BaseEstimator, table: Table) -> RowScores:
     """Return the log-likelihood of each row, with its error if the estimator knows it."""
-    if not hasattr(model, "likelihood_"):  # scikit-learn's own: closed-form densities of rows without blanks
+    if not hasattr(model, "_likelihood_kind"):  # scikit-learn's own: closed-form densities of rows without blanks
         values = np.asarray(model.score_samples(table.to_float()), np.float64)
         return RowScores(values, np.zeros(len(values)))
-    kind = str(model.likelihood_)
+    kind = str(model._likelihood_kind)
     if "return_std" in inspect.signature(model.score_samples).parameters:
         values, errors = model.score_samples(table, return_std=True)
     elif hasattr(model, "score_with_error"):
@@ -49,7 +49,7 @@ def row_scores(model: BaseEstimator, table: Table) -> RowScores:
     else:
         values = model.score_samples(table)
         errors = np.zeros(len(values))
-        kind = str(model.likelihood_)  # read after scoring: a combination machine computes ln Z with the first row
+        kind = str(model._likelihood_kind)  # read after scoring: a combination machine computes ln Z with the first row
     return RowScores(values, errors, float(getattr(model, "log_partition_error_", 0.0)), kind)
 
 
@@ -63,7 +63,7 @@ def joined(parts: list[RowScores]) -> RowScores:
     return RowScores(values, errors, common, worst)
 
 
-def mean_of(scores: RowScores, weights: Floats, per: Floats | None = None) -> Figure:
+def mean_of(scores: RowScores, weights: Floats, per: Floats | None = None) -> Estimate:
     """Return the mean over rows, or with `per` (the cells of each row) over cells."""
     ratio = Ratio()
     ratio.add(scores.values, np.ones(len(weights)) if per is None else per, weights)

@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 
 from sklearn.base import BaseEstimator
 
-from hiddenbits import Table
-from hiddenbits.evaluate.catalogue import BY_NAME, FAMILIES, Family, obstacle
+from hiddenbits.evaluate.catalog import BY_NAME, FAMILIES, Family, obstacle
+from hiddenbits.tables import Table
 
 Known = tuple[str, Any]  # a family and its size, the ones that people know best
 ANY_TWO_COLUMNS = ("LogisticPCA", "ClippedPCA", "CombinationMachine", "TreeMixture", "HiddenTree", "TopographicMap")

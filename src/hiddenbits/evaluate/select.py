@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from hiddenbits import Table, run_on
-from hiddenbits.evaluate.catalogue import BY_NAME, Family
+from hiddenbits import run_on
+from hiddenbits.evaluate.catalog import BY_NAME, Family
 from hiddenbits.evaluate.compare import fit_cache, refuse_checkpoint
-from hiddenbits.evaluate.comparison import SIZE_TIE, Tried, seconds
+from hiddenbits.evaluate.comparison import SIZE_TIE, TriedSize, seconds
 from hiddenbits.evaluate.copies import warn_of_copies
 from hiddenbits.evaluate.fit_runner import Runner, Sheets, Sized, Tell, choose_size, reporting
 from hiddenbits.evaluate.measures import table_of
@@ -22,6 +22,7 @@ from hiddenbits.evaluate.same_models import Contender
 from hiddenbits.evaluate.splits import group_numbers, splits
 from hiddenbits.evaluate.trial import sized
 from hiddenbits.shown import Shown, as_frame, with_error
+from hiddenbits.tables import Table
 
 UNITS = {"rows": "nats per row", "cells": "nats per hidden cell", "bic": "BIC", "aic": "AIC"}
 CRITERIA = ("bic", "aic")
@@ -37,7 +38,7 @@ class Selection(Shown):
         The chosen size.
     estimator : fitted estimator
         Of that size, fitted to all rows.
-    figures : tuple of Tried
+    figures : tuple of TriedSize
         One for each size.
     by : str
         "rows", "cells", "bic" or "aic".
@@ -48,14 +49,14 @@ class Selection(Shown):
     --------
     >>> from hiddenbits import LatentClassAnalysis, evaluate
     >>> from hiddenbits.datasets import simulate_mixture
-    >>> X = simulate_mixture(1500, 12, 3, seed=0).X
+    >>> X = simulate_mixture(1500, 12, 3, random_state=0).X
     >>> evaluate.select(LatentClassAnalysis(random_state=0), X, [2, 3, 4], cv=2).estimator
     LatentClassAnalysis(n_components=3, random_state=0)
     """
 
     size: Any
     estimator: BaseEstimator
-    figures: tuple[Tried, ...]
+    figures: tuple[TriedSize, ...]
     by: str
     one_standard_error: bool
 
@@ -99,9 +100,9 @@ def select(
     one_standard_error: bool = True,
     cv: object = None,
     groups: ArrayLike | None = None,
-    hidden_share: float = 0.1,
+    held_out_share: float = 0.1,
     sample_weight: ArrayLike | None = None,
-    seed: int = 0,
+    random_state: int = 0,
     folder: str | os.PathLike[str] | None = None,
     progress: bool | Tell = True,
 ) -> Selection:
@@ -129,11 +130,11 @@ def select(
         Held-out rows, as for `compare`.
     groups : array of shape (rows,), optional
         Rows with the same label are held out together, or have the same cells hidden.
-    hidden_share : float, default=0.1
+    held_out_share : float, default=0.1
         With ``by="cells"``: share of the cells to hide.
     sample_weight : str or array of shape (rows,), optional
         Weight of each row, or the name of the column that has it.
-    seed : int, default=0
+    random_state : int, default=0
         Random seed for splits and hidden cells, and for an estimator whose `random_state` is None.
     folder : path, optional
         Save every finished fit there, as for `compare`.
@@ -146,14 +147,14 @@ def select(
 
     Warns
     -----
-    CopiedRowsWarning
+    DuplicateRowsWarning
         If equal rows look like copies and no `groups` were given.
 
     Examples
     --------
     >>> from hiddenbits import LatentClassAnalysis, evaluate
     >>> from hiddenbits.datasets import simulate_mixture
-    >>> X = simulate_mixture(1500, 12, 3, seed=0).X
+    >>> X = simulate_mixture(1500, 12, 3, random_state=0).X
     >>> found = evaluate.select(LatentClassAnalysis(random_state=0), X, [1, 2, 3, 4, 5])
     >>> found.size, found.estimator.weights_.shape
     (3, (3,))
@@ -165,8 +166,8 @@ def select(
     if isinstance(estimator, str):
         if estimator not in BY_NAME:
             raise ValueError(f"Unknown model {estimator!r}. Choose from {', '.join(BY_NAME)}, or give an estimator.")
-        estimator = BY_NAME[estimator].estimator(seed)
-    if not hasattr(type(estimator), "likelihood_"):
+        estimator = BY_NAME[estimator].estimator(random_state)
+    if not hasattr(type(estimator), "_likelihood_kind"):
         raise ValueError(f"{type(estimator).__name__} is not a hiddenbits estimator. Use scikit-learn's GridSearchCV.")
     table = table_of(estimator, X, sample_weight, fitted=False)
     wanted = tuple(sizes) if sizes is not None else _usual(estimator, table)
@@ -180,19 +181,19 @@ def select(
     with run_on() as engine, reporting(progress) as tell:
         refuse_checkpoint(engine)
         if by == "rows":
-            sheets = Sheets.by_rows(table, splits(table, cv, seed, groups))
+            sheets = Sheets.by_rows(table, splits(table, cv, random_state, groups))
         elif by == "cells":
             numbers = None if groups is None else group_numbers(groups, table.shape[0])
-            sheets = Sheets.by_cells(table, hidden_share, seed, numbers)
+            sheets = Sheets.by_cells(table, held_out_share, random_state, numbers)
         else:
             sheets = Sheets.whole(table)
-        runner = Runner(fit_cache(folder, table), tell, len(wanted) * len(sheets.sheets) + 1, seed)
+        runner = Runner(fit_cache(folder, table), tell, len(wanted) * len(sheets.sheets) + 1, random_state)
         found = choose_size(contender, sheets, runner, SIZE_TIE if one_standard_error else 0.0)
         if found.at is None:
             raise ValueError(f"No size could be fitted and scored. {found.steps[0].trials[-1].note}")
         at, figures = _by_criterion(found, sheets, by) if by in CRITERIA else (found.at, tuple(found.tried))
         size = found.steps[at].size
-        model = sized(estimator, size, seed).fit(table)
+        model = sized(estimator, size, random_state).fit(table)
     return Selection(size, model, figures, by, one_standard_error)
 
 
@@ -205,14 +206,14 @@ def _usual(estimator: BaseEstimator, table: Table) -> tuple[Any, ...]:
 
 def _without_prior(estimator: BaseEstimator, by: str) -> Any:
     """Return the estimator set to fit by maximum likelihood; raise if it cannot."""
-    if not hasattr(estimator, "without_prior"):
+    if not hasattr(estimator, "_without_prior"):
         raise ValueError(
             f'by="{by}" needs maximum-likelihood fits, which {type(estimator).__name__} does not do. Use by="rows".'
         )
-    return estimator.without_prior()
+    return estimator._without_prior()
 
 
-def _by_criterion(found: Sized, sheets: Sheets, by: str) -> tuple[int, tuple[Tried, ...]]:
+def _by_criterion(found: Sized, sheets: Sheets, by: str) -> tuple[int, tuple[TriedSize, ...]]:
     """Return the index of the size with the smallest criterion, and the figures of all sizes."""
     values = []
     for step in found.steps:
@@ -237,7 +238,7 @@ def _by_criterion(found: Sized, sheets: Sheets, by: str) -> tuple[int, tuple[Tri
     return at, tuple(replace(one, chosen=place == at) for place, one in enumerate(figures))
 
 
-def _behind(tried: Tried) -> str:
+def _behind(tried: TriedSize) -> str:
     """Return how far a size is behind the best."""
     return with_error(None if tried.difference is None else abs(tried.difference), tried.difference_error)
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hiddenbits import Table
+from hiddenbits.tables import Table
 
 Rows = NDArray[np.int64]
 QUARTERS = 4  # by default a quarter of the rows is held out, and then the next,

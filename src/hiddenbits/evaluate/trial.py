@@ -16,17 +16,18 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 
-from hiddenbits import ClusterError, Table
 from hiddenbits.array_types import Floats
-from hiddenbits.evaluate.catalogue import THEIRS
-from hiddenbits.evaluate.hidden_cells import bins, cell_losses
-from hiddenbits.evaluate.measures import code_length, single_bit_error
+from hiddenbits.evaluate.catalog import THEIRS
+from hiddenbits.evaluate.held_out_cells import bins, cell_losses
+from hiddenbits.evaluate.measures import code_length, leave_one_out_error
 from hiddenbits.evaluate.row_scores import RowScores, row_scores
+from hiddenbits.exceptions import ClusterError
 from hiddenbits.quoting import message_of, printable
+from hiddenbits.tables import Table
 
 Judged = tuple[RowScores, Floats | None]  # scores of the rows; with hidden cells, also their number in each row
 Judge = Callable[[Any], Judged]
-MEASURES: dict[str, Callable[..., Any]] = {"single_bit_error": single_bit_error, "code_length": code_length}
+MEASURES: dict[str, Callable[..., Any]] = {"leave_one_out_error": leave_one_out_error, "code_length": code_length}
 
 
 @dataclass(frozen=True, eq=False)

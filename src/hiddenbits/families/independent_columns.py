@@ -88,7 +88,7 @@ class IndependentColumns(BitsEstimator[NodeParams, NodeCounts]):
     @property
     def probabilities_(self) -> Floats:
         """P(bit = 1) of each column."""
-        return self.params_.probabilities[:, 0]
+        return self._params.probabilities[:, 0]
 
     @property
     def level_names_(self) -> list[str]:
@@ -98,4 +98,4 @@ class IndependentColumns(BitsEstimator[NodeParams, NodeCounts]):
     @property
     def n_parameters_(self) -> int:
         """Number of free parameters."""
-        return self.params_.layout.n_free
+        return self._params.layout.n_free

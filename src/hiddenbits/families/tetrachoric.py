@@ -13,9 +13,10 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
 from hiddenbits.array_types import AnyArray, Floats
-from hiddenbits.data import Table, TableError, open_table
+from hiddenbits.data import Table, open_table
 from hiddenbits.data.coding.coded_columns import FRAMES
 from hiddenbits.engine import current, no_cell_recorded, one_blas_thread
+from hiddenbits.exceptions import DegeneratePairsWarning, TableError
 from hiddenbits.families._base.showing import spectrum_table
 from hiddenbits.maths import nearest_correlation
 from hiddenbits.maths.pair_counts import PairCounts, block_rows, count_pairs, refuse_width
@@ -23,10 +24,6 @@ from hiddenbits.maths.tetrachoric import Degenerate, PairFit, fit_pairs, indepen
 from hiddenbits.shown import Summary, SummaryTable
 
 HIGHAM_TOL, HIGHAM_ITERATIONS = 1e-7, 1000
-
-
-class DegeneratePairsWarning(UserWarning):
-    """Some pairs of columns have an empty cell, never vary or were never observed together: their figures are weak."""
 
 
 @dataclass(frozen=True)
@@ -156,7 +153,7 @@ class TetrachoricCorrelations:
         --------
         >>> import numpy as np, hiddenbits
         >>> X = np.random.default_rng(0).integers(0, 2, (12, 8))
-        >>> import warnings; warnings.simplefilter("ignore", hiddenbits.DegeneratePairsWarning)
+        >>> import warnings; warnings.simplefilter("ignore", hiddenbits.exceptions.DegeneratePairsWarning)
         >>> found = hiddenbits.tetrachoric(X)
         >>> bool(np.linalg.eigvalsh(found.correlation).min() < 0 < np.linalg.eigvalsh(found.nearest()).min())
         True

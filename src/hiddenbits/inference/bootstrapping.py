@@ -14,13 +14,14 @@ from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
 from sklearn.exceptions import ConvergenceWarning
 
-from hiddenbits import ClippedPCA, LatentClassAnalysis, LogisticPCA, Piece, Table, TreeMixture, map_pieces, take_rows
+from hiddenbits import ClippedPCA, LatentClassAnalysis, LogisticPCA, TreeMixture
 from hiddenbits.array_types import Floats, Rows
 from hiddenbits.data.collapse import collapse
 from hiddenbits.data.hashing import digest, keyed_rng
 from hiddenbits.fit_cache import FitCache, table_digest, versions
 from hiddenbits.inference.uncertainty import Uncertainty, arranged, backend_of, codes_of, opened, statistic_values
 from hiddenbits.shown import names_of
+from hiddenbits.tables import Piece, Table, map_pieces, take_rows
 
 Named = dict[str, tuple[Floats, tuple[str, ...], str]]
 
@@ -29,13 +30,13 @@ def bootstrap(
     model: Any,
     X: object,
     *,
-    n: int = 200,
+    n_replicates: int = 200,
     clusters: ArrayLike | None = None,
     strata: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
-    weights: Literal["counts", "sampling"] = "counts",
+    weight_type: Literal["counts", "sampling"] = "counts",
     statistic: Callable[[Any], Any] | None = None,
-    seed: int = 0,
+    random_state: int = 0,
     tol: float = 1e-8,
     level: float = 0.95,
     folder: str | os.PathLike[str] | None = None,
@@ -55,7 +56,7 @@ def bootstrap(
         `LogisticPCA` or `ClippedPCA`.
     X : table of shape (rows, columns)
         The table of the fit.
-    n : int, default=200
+    n_replicates : int, default=200
         Number of replicates: 200 for standard errors, 999 for intervals that you publish.
     clusters : array of shape (rows,), optional
         Labels of rows that belong together: whole clusters are drawn.
@@ -64,12 +65,12 @@ def bootstrap(
         n - 1 of n units are drawn, and count n / (n - 1).
     sample_weight : str or array of shape (rows,), optional
         The weights of the fit.
-    weights : {"counts", "sampling"}, default="counts"
+    weight_type : {"counts", "sampling"}, default="counts"
         A weight of 2 is two equal rows, drawn one by one; or one row that stands for two.
     statistic : callable, optional
         A function of a fitted model that returns an array, or a dict of arrays; by default the parameters. Models of
         other families are not aligned: the order of their parts must not matter to it.
-    seed : int, default=0
+    random_state : int, default=0
         Of the resampling.
     tol : float, default=1e-8
         Tolerance of the refits. They begin close to their end: with a large one they stop early and vary too little.
@@ -90,14 +91,14 @@ def bootstrap(
     >>> from hiddenbits import LatentClassAnalysis, inference
     >>> X = np.random.default_rng(0).integers(0, 2, (300, 3))
     >>> model = LatentClassAnalysis(1, prior_strength=0, random_state=0).fit(X)
-    >>> found = inference.bootstrap(model, X, n=99)
+    >>> found = inference.bootstrap(model, X, n_replicates=99)
     >>> found.replicates.shape
     (99, 4)
     >>> exact = np.sqrt(model.probabilities_ * (1 - model.probabilities_) / 300)
     >>> bool(np.allclose(found.se["probabilities"], exact, rtol=0.3))
     True
     """
-    _check(model, n, weights, statistic, level)
+    _check(model, n_replicates, weight_type, statistic, level)
     table = opened(model, X, sample_weight)
     rows = table.shape[0]
     in_clusters, in_strata = codes_of(clusters, rows, "clusters"), codes_of(strata, rows, "strata")
@@ -110,23 +111,23 @@ def bootstrap(
     def numbers(fitted: Any) -> Named:
         return parameters(fitted) if statistic is None else statistic_values(statistic(fitted), table.shape[1])
 
-    design = {"seed": seed, "tol": tol, "weights": weights, "clusters": in_clusters, "strata": in_strata}
+    design = {"seed": random_state, "tol": tol, "weights": weight_type, "clusters": in_clusters, "strata": in_strata}
     cache = FitCache(folder, {} if folder is None else _identity(first, table, design))
     values = numbers(model)
-    replicates = np.empty((n, sum(array.size for array, *_ in values.values())))
+    replicates = np.empty((n_replicates, sum(array.size for array, *_ in values.values())))
     failed = 0
-    for number in range(n):
+    for number in range(n_replicates):
         key = cache.key({"replicate": number})
         if (held := cache.get(key)) is not None:
             refitted = held[2]
         else:
-            w = replicate_weights(seed, number, base, in_clusters, in_strata, weights == "counts")
+            w = replicate_weights(random_state, number, base, in_clusters, in_strata, weight_type == "counts")
             if place is not None:
                 w = np.bincount(place, w, minlength=bare.shape[0]).astype(np.float64)
             drawn = take_rows(bare, w > 0.0).with_weights(w[w > 0.0]) if bare.source.resident else bare.with_weights(w)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)
-                refitted = first.refit(drawn, tol=tol)
+                refitted = first._refit(drawn, tol=tol)
             cache.put(key, {"replicate": number}, {}, refitted)
         failed += not refitted.converged_
         if can_align(model):
@@ -134,12 +135,12 @@ def bootstrap(
         replicates[number] = np.concatenate([array.ravel() for array, *_ in numbers(refitted).values()])
     if failed:
         warnings.warn(
-            f"{failed} of {n} replicates did not converge. Raise max_iter of the model, or tol.",
+            f"{failed} of {n_replicates} replicates did not converge. Raise max_iter of the model, or tol.",
             ConvergenceWarning,
             stacklevel=2,
         )
     return Uncertainty(
-        method=f"bootstrap, {n} replicates" + _drawn(in_clusters, in_strata),
+        method=f"bootstrap, {n_replicates} replicates" + _drawn(in_clusters, in_strata),
         level=level,
         covariance=np.atleast_2d(np.cov(replicates, rowvar=False)),
         parts=arranged(values),
@@ -155,7 +156,7 @@ def _identity(model: Any, table: Table, design: dict[str, Any]) -> dict[str, Any
     def of(codes: Rows | None) -> str | None:
         return None if codes is None else digest(np.ascontiguousarray(codes, np.int64).tobytes())
 
-    arrays = {name: np.ascontiguousarray(array) for name, array in sorted(model.params_.to_arrays().items())}
+    arrays = {name: np.ascontiguousarray(array) for name, array in sorted(model._params.to_arrays().items())}
     return {
         "table": table_digest(table),
         "versions": versions(),
@@ -181,7 +182,7 @@ def parameters(model: Any) -> Named:
         "components": (model.components_, ("dimension", "column"), "real"),
         "intercepts": (model.intercepts_, ("column",), "real"),
     }
-    if len(model.components_) == 1 and hasattr(model, "free_parameters"):
+    if len(model.components_) == 1 and hasattr(model, "_free_parameters"):
         with np.errstate(divide="ignore"):
             found["difficulties"] = (-model.intercepts_ / model.components_[0], ("column",), "real")
     return found
@@ -199,7 +200,7 @@ def _check(model: Any, n: int, weights: str, statistic: object, level: float) ->
         raise ValueError(f'weights={weights!r}: give "counts" or "sampling".')
     if not 0.0 < level < 1.0:
         raise ValueError(f"level={level}: give a number between 0 and 1, such as 0.95.")
-    if not hasattr(model, "refit"):
+    if not hasattr(model, "_refit"):
         raise TypeError(f"{type(model).__name__} cannot be refitted.")
     if statistic is None and not can_align(model):
         raise TypeError(
@@ -236,14 +237,14 @@ def aligned(found: Any, target: Any, table: Table) -> Any:
     made = copy(found)
     if isinstance(found, LatentClassAnalysis):
         order = linear_sum_assignment(-_shared(found, target, table))[1]
-        made.params_ = replace(
-            found.params_,
-            weights=found.params_.weights[order],
-            probabilities=np.ascontiguousarray(found.params_.probabilities[:, order]),
+        made._params = replace(
+            found._params,
+            weights=found._params.weights[order],
+            probabilities=np.ascontiguousarray(found._params.probabilities[:, order]),
         )
     else:
-        U, _, V = np.linalg.svd(found.params_.loadings.T @ target.params_.loadings)
-        made.params_ = replace(found.params_, loadings=found.params_.loadings @ (U @ V))
+        U, _, V = np.linalg.svd(found._params.loadings.T @ target._params.loadings)
+        made._params = replace(found._params, loadings=found._params.loadings @ (U @ V))
     return made
 
 
@@ -251,8 +252,8 @@ def _shared(found: Any, target: Any, table: Table) -> Floats:
     """Return how many rows, by their posteriors, are in each class of the one model and of the other, (K, K)."""
 
     def count(piece: Piece) -> Floats:
-        other: Floats = target.posterior(piece.table) * piece.weights[:, None]
-        return np.asarray(other.T @ found.posterior(piece.table))
+        other: Floats = target.transform(piece.table) * piece.weights[:, None]
+        return np.asarray(other.T @ found.transform(piece.table))
 
     K = len(target.weights_)
     return np.asarray(sum(map_pieces(count, table, max(1, PIECE_CELLS // K)), np.zeros((K, K))))

@@ -9,10 +9,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hiddenbits import Piece, Table, map_pieces
 from hiddenbits.array_types import Floats, Rows
+from hiddenbits.exceptions import NotAtMaximumWarning
 from hiddenbits.inference.uncertainty import Uncertainty, arranged, backend_of, codes_of, opened, statistic_values
 from hiddenbits.shown import names_of
+from hiddenbits.tables import Piece, Table, map_pieces
 
 PIECE_NUMBERS = 1 << 22  # numbers of the gradients that are worked on together
 MOST_PARAMETERS = 5000  # a matrix of 200 MB, of which there are several
@@ -22,30 +23,14 @@ STEP = 1e-4  # of a coordinate, to differentiate a statistic: the error of a cen
 FAMILIES = "LatentClassAnalysis and LogisticPCA (1 to 3 dimensions)"
 
 
-class NotAtMaximumWarning(UserWarning):
-    """Estimates are not at the maximum of the likelihood of this table, which standard errors assume.
-
-    Examples
-    --------
-    >>> import numpy as np, warnings
-    >>> from hiddenbits import LatentClassAnalysis, inference
-    >>> X = np.random.default_rng(0).integers(0, 2, (200, 3))
-    >>> model = LatentClassAnalysis(1, prior_strength=0, random_state=0).fit(X)
-    >>> with warnings.catch_warnings(record=True, action="always") as said:
-    ...     _ = inference.information(model, 1 - X)  # another table
-    >>> said[0].category is inference.NotAtMaximumWarning
-    True
-    """
-
-
-def information(
+def standard_errors(
     model: Any,
     X: object,
     *,
     robust: bool = True,
     clusters: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
-    weights: Literal["counts", "sampling"] = "counts",
+    weight_type: Literal["counts", "sampling"] = "counts",
     kind: Literal["observed", "outer"] = "observed",
     statistic: Callable[[Any], Any] | None = None,
     level: float = 0.95,
@@ -63,7 +48,7 @@ def information(
     model : estimator
         A fitted `LatentClassAnalysis`, or a `LogisticPCA` of bits of 1 to 3 dimensions. Fit it to convergence: a small
         `tol`, such as 1e-9, and for maps method="quadrature". With a prior or ridge, A has the curvature of the
-        prior, and the errors are those of the penalised estimates.
+        prior, and the errors are those of the penalized estimates.
     X : table of shape (rows, columns)
         The table of the fit.
     robust : bool, default=True
@@ -73,7 +58,7 @@ def information(
         products are. Needs ``robust=True``.
     sample_weight : str or array of shape (rows,), optional
         The weights of the fit.
-    weights : {"counts", "sampling"}, default="counts"
+    weight_type : {"counts", "sampling"}, default="counts"
         A weight of 2 is two equal rows; or one row that stands for two (its square enters B; needs ``robust=True``).
     kind : {"observed", "outer"}, default="observed"
         Which information is inverted.
@@ -96,18 +81,18 @@ def information(
     >>> from hiddenbits import LatentClassAnalysis, inference
     >>> X = np.repeat([[1, 1, 0], [0, 1, 0], [1, 0, 1], [0, 0, 1]], [30, 5, 5, 20], axis=0)
     >>> model = LatentClassAnalysis(1, prior_strength=0, random_state=0).fit(X)
-    >>> found = inference.information(model, X, robust=False)
+    >>> found = inference.standard_errors(model, X, robust=False)
     >>> p = X.mean(axis=0)
     >>> bool(np.allclose(found.se["probabilities"], np.sqrt(p * (1 - p) / 60)))
     True
-    >>> odds = inference.information(model, X, statistic=lambda m: m.probabilities_ / (1 - m.probabilities_))
+    >>> odds = inference.standard_errors(model, X, statistic=lambda m: m.probabilities_ / (1 - m.probabilities_))
     >>> odds.se["statistic"].shape
     (1, 3)
     """
-    _check(robust, clusters, weights, kind)
+    _check(robust, clusters, weight_type, kind)
     if not 0.0 < level < 1.0:
         raise ValueError(f"level={level}: give a number between 0 and 1, such as 0.95.")
-    if not hasattr(model, "row_gradients"):
+    if not hasattr(model, "_row_gradients"):
         raise TypeError(f"{type(model).__name__} has no exact scores of rows: {FAMILIES} do. Use inference.bootstrap.")
     table = opened(model, X, sample_weight)
     if model.n_parameters_ > MOST_PARAMETERS:
@@ -115,9 +100,9 @@ def information(
             f"The model has {model.n_parameters_:,} parameters, and the information of more than {MOST_PARAMETERS:,} "
             "would not fit in memory. Use inference.bootstrap."
         )
-    free = model.free_parameters()
+    free = model._free_parameters()
     labels = codes_of(clusters, table.shape[0], "clusters")
-    curvature, products, gradient = _sums(model, table, len(free.vector), labels, weights, kind)
+    curvature, products, gradient = _sums(model, table, len(free.vector), labels, weight_type, kind)
     inner = (curvature if kind == "observed" else products) + free.prior_curvature
     kept = np.flatnonzero(~free.border & (np.diag(inner) > NOTHING))
     inverse = _inverse(inner[np.ix_(kept, kept)], free.ties[:, kept])
@@ -167,11 +152,11 @@ def _sums(
     """Return A, B and the gradient of the whole table, added piece by piece in the order of the rows."""
 
     def work(piece: Piece) -> tuple[Floats, Any, Floats]:
-        g, w = model.row_gradients(piece.table), piece.weights
+        g, w = model._row_gradients(piece.table), piece.weights
         weighted = g * w[:, None]
         curvature = np.zeros((g.shape[1],) * 2)
         if kind == "observed" and w.any():
-            curvature = model.observed_information(piece.table, w)
+            curvature = model._observed_information(piece.table, w)
         if labels is None:
             return curvature, weighted.T @ (weighted if weights == "sampling" else g), weighted.sum(axis=0)
         groups, inside = np.unique(labels[piece.start : piece.start + len(g)], return_inverse=True)
@@ -232,7 +217,7 @@ def _derivatives(model: Any, statistic: Callable[[Any], Any], vector: Floats, ke
     """Return the derivatives of a statistic by some coordinates, by central differences."""
 
     def at(shift: Floats) -> Floats:
-        found = statistic_values(statistic(model.at_vector(vector + shift)), -1)
+        found = statistic_values(statistic(model._at_vector(vector + shift)), -1)
         return np.concatenate([array.ravel() for array, *_ in found.values()])
 
     columns = []

@@ -12,9 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, logit, ndtri
 from sklearn.utils.validation import check_is_fitted
 
-from hiddenbits import Table, open_table
+from hiddenbits import open_table
 from hiddenbits.array_types import AnyArray, Floats, Rows
 from hiddenbits.shown import library
+from hiddenbits.tables import Table
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +57,7 @@ class Uncertainty:
     >>> from hiddenbits import LatentClassAnalysis, inference
     >>> X = np.random.default_rng(0).integers(0, 2, (200, 3))
     >>> one_class = LatentClassAnalysis(1, prior_strength=0, random_state=0).fit(X)
-    >>> found = inference.information(one_class, X)
+    >>> found = inference.standard_errors(one_class, X)
     >>> found.estimate["probabilities"].shape, found.se["probabilities"].round(3)
     ((1, 3), array([[0.035, 0.035, 0.035]]))
     >>> lower, upper = found.interval["probabilities"]
@@ -183,7 +184,7 @@ def statistic_values(found: Any, n_columns: int) -> dict[str, tuple[Floats, tupl
 def opened(model: Any, X: object, sample_weight: ArrayLike | None) -> Table:
     """Return X as the table that the fitted model would open, with weights."""
     check_is_fitted(model)
-    table = X if isinstance(X, Table) else open_table(X, threshold=model.threshold, code=model)
+    table = X if isinstance(X, Table) else open_table(X, threshold=model.threshold, recode=model)
     return table.with_sample_weight(sample_weight)
 
 

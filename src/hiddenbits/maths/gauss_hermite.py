@@ -55,7 +55,7 @@ class Coarse:
         return np.flatnonzero(counts[:-1])
 
 
-def neighbours(places: Floats, n_together: int) -> Iterator[Rows]:
+def neighbors(places: Floats, n_together: int) -> Iterator[Rows]:
     """Yield the rows at these places, (rows, q), so many at a time: those that lie near each other, in strips."""
     n, q = places.shape
     order = np.lexsort(places.T[::-1])

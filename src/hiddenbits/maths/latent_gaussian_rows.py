@@ -21,7 +21,7 @@ from hiddenbits.array_types import Bytes, Floats, Rows
 from hiddenbits.data import Block
 from hiddenbits.data.bits import AllOnes, Bits
 from hiddenbits.data.operands import OnesOperand, product_with_totals, scratch
-from hiddenbits.maths.gauss_hermite import FAR, Rule, neighbours, row_draws
+from hiddenbits.maths.gauss_hermite import FAR, Rule, neighbors, row_draws
 from hiddenbits.maths.numerics import softmax_rows
 from hiddenbits.maths.packed_symmetric import Posterior, pack_outer, packed_size, unpack
 
@@ -32,7 +32,7 @@ STEP_NUMBERS = 1 << 15  # scores that are worked on together, in a core's cache
 FARTHER = (
     16.0  # nats that a bit may take from where a row would be without it: beyond them it is left out with an error
 )
-NEIGHBOURS = 64  # rows that are integrated over one part of a grid
+NEIGHBORS = 64  # rows that are integrated over one part of a grid
 NODE_NUMBERS = 1 << 20  # numbers of a table of nodes and columns, or nodes and rows, that are worked on together
 
 
@@ -171,7 +171,7 @@ class LatentRows(ABC, Generic[P]):
     ) -> Iterator[tuple[Rows, Rows | None]]:
         """Yield some rows at a time, and the nodes that count for them.
 
-        On a large grid these are neighbours; their largest scores at coarse nodes are put into `base`, and taken away
+        On a large grid these are neighbors; their largest scores at coarse nodes are put into `base`, and taken away
         from `pull`, so that scores will be about 0.
         """
         n, coarse = len(pull), rule.coarse
@@ -191,7 +191,7 @@ class LatentRows(ABC, Generic[P]):
             base[start:stop] = scores.max(axis=1)
             near[start:stop] = np.packbits(scores >= base[start:stop, None] - far, axis=1)
         pull[:, -2] -= base
-        for rows in neighbours(coarse.rule.nodes[top], NEIGHBOURS):
+        for rows in neighbors(coarse.rule.nodes[top], NEIGHBORS):
             together = np.unpackbits(np.bitwise_or.reduce(near[rows], axis=0), count=len(coarse.rule.nodes))
             yield rows, coarse.fine(together, len(rule.nodes))
 

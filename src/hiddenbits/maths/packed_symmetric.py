@@ -230,7 +230,7 @@ def _invert_halves(full: AnyArray, out: AnyArray) -> Floats:
 
     With A, B, D the corners: S = D - B A^-1 B' is smaller and as definite, and the inverse is
     [ A^-1 + T' S^-1 T, . ; -S^-1 T, S^-1 ], T = B A^-1. The products of a stack of halves cost far less than a
-    factorisation of each whole.
+    factorization of each whole.
     """
     k = full.shape[1]
     if k <= SWEPT:

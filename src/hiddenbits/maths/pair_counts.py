@@ -14,7 +14,8 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from hiddenbits.array_types import Floats
-from hiddenbits.data import AllOnes, Arrays, Block, TableError
+from hiddenbits.data import AllOnes, Arrays, Block
+from hiddenbits.exceptions import TableError
 from hiddenbits.maths.cooccurrence import co_counts
 
 MOST_COLUMNS = 20_000  # a matrix of columns x columns takes 3.2 GB

@@ -15,8 +15,8 @@ def effective_ridge(ridge: float) -> float:
     return max(ridge, SMALLEST_RIDGE)
 
 
-def log_prior(joint: Floats, centre: Floats, ridge: float) -> Floats:
+def log_prior(joint: Floats, center: Floats, ridge: float) -> Floats:
     """Return ln p(W, b) of each column, up to a constant: -(ridge/2) (|W|^2 + (b - c)^2), from W and b side by side."""
     away = joint.copy()
-    away[:, -1] -= centre
+    away[:, -1] -= center
     return np.asarray(-0.5 * effective_ridge(ridge) * row_dot(away, away))

@@ -26,7 +26,7 @@ class RotatedLoadings:
     kaiser : bool
         Whether rows of loadings had length 1 while the rotation was found.
     loadings : ndarray of shape (columns, factors)
-        Standardised loadings (the pattern): of the hidden variable behind a column, scaled to variance 1, on factors
+        Standardized loadings (the pattern): of the hidden variable behind a column, scaled to variance 1, on factors
         of variance 1. Factors are ordered by their sum of squares; each has a positive sum.
     correlations : ndarray of shape (factors, factors)
         Correlations of the factors; the identity after varimax.
@@ -103,13 +103,13 @@ def rotated_loadings(
     Parameters
     ----------
     loadings : array of shape (columns, dimensions)
-        Standardised loadings.
+        Standardized loadings.
     scale : array of shape (columns,)
         What makes slopes of them.
     method : {"varimax", "promax", "oblimin"}
         Factors without correlations, or (promax, oblimin) with them.
     kaiser : bool or None
-        Kaiser's normalisation; None: for promax.
+        Kaiser's normalization; None: for promax.
     power : float
         Of promax.
     """
@@ -117,11 +117,11 @@ def rotated_loadings(
         raise ValueError(f'method={method!r}: give "varimax", "promax" or "oblimin".')
     if not power > 1.0:
         raise ValueError(f"power={power}: give a number above 1, such as 4.")
-    normalise = method == "promax" if kaiser is None else kaiser
-    best = rotate(loadings, method, kaiser=normalise, power=power)
+    normalize = method == "promax" if kaiser is None else kaiser
+    best = rotate(loadings, method, kaiser=normalize, power=power)
     rotated = RotatedLoadings(
         method,
-        normalise,
+        normalize,
         best.loadings,
         best.turn.T @ best.turn,
         best.loadings * scale[:, None],

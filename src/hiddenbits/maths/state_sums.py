@@ -104,7 +104,7 @@ class Phase:
         """Return ln Z."""
         return float(self.log_scale + np.log(self.total))
 
-    def normalised(self) -> Self:
+    def normalized(self) -> Self:
         """Return true expectations, with ln Z as the scale."""
         t = self.total
         return type(self)(self.log_partition, 1.0, self.hidden / t, self.joint / t, self.visible / t)
@@ -231,7 +231,7 @@ class Halves:
 
     def expected(self, total: Phase) -> Phase:
         """Return the true expectations, from the sums over all blocks."""
-        return total.normalised()
+        return total.normalized()
 
     def _add_compiled(self, kernel: Any, highs: Floats) -> Phase:
         """Return the same sums by the compiled kernel."""

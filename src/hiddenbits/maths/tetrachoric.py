@@ -283,8 +283,8 @@ def _orthant(h: Floats, k: Floats, at: _Angle) -> Floats:
         along_k = np.where(k == 0.0, np.copysign(np.inf, h), at.z * at.r / at.e + at.u / (k * at.r))
     apart = (at.product < 0.0) | ((at.product == 0.0) & (h + k < 0.0))
     found = 0.5 * (ndtr(h) + ndtr(k)) - owens_t(h, along_h) - owens_t(k, along_k) - 0.5 * apart
-    centred = (h == 0.0) & (k == 0.0)
-    return np.where(centred, 0.25 + np.arctan2(at.s, at.r) / (2.0 * np.pi), found)
+    centerd = (h == 0.0) & (k == 0.0)
+    return np.where(centerd, 0.25 + np.arctan2(at.s, at.r) / (2.0 * np.pi), found)
 
 
 def angle_of_table(p: Floats, q: Floats, c: Floats) -> Floats:

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from hiddenbits.array_types import Floats, Rows
 from hiddenbits.plots.profiles import column_names
 from hiddenbits.plots.style import (
-    COLOURS,
+    COLORS,
     GREY,
     INK,
     as_plain,
@@ -25,7 +25,7 @@ from hiddenbits.plots.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-ON, OFF = COLOURS[0], COLOURS[1]
+ON, OFF = COLORS[0], COLORS[1]
 WIDEST = 5.0  # points, of the strongest link
 WEAKEST = 0.1  # links below this share of the strongest are not drawn
 
@@ -42,7 +42,7 @@ def causes(
     """Draw hidden causes on the left, columns on the right, and a line from each cause to what it switches on.
 
     The wider a line, the stronger the cause: P(the cause alone switches the bit on) of a `NoisyOrNetwork`, weights of a
-    `CombinationMachine`, fields of `BinarySparseCoding`. What a cause switches off has another colour. Columns stand
+    `CombinationMachine`, fields of `BinarySparseCoding`. What a cause switches off has another color. Columns stand
     next to their strongest cause.
 
     Parameters
@@ -70,7 +70,7 @@ def causes(
     >>> matplotlib.use("Agg")
     >>> from hiddenbits import NoisyOrNetwork, plots
     >>> from hiddenbits.datasets import simulate_mixture
-    >>> X = simulate_mixture(300, 8, 2, seed=0).X
+    >>> X = simulate_mixture(300, 8, 2, random_state=0).X
     >>> ax = plots.causes(NoisyOrNetwork(2, random_state=0).fit(X), X)
     >>> [text.get_text() for text in ax.texts][0].startswith("cause")
     True
@@ -111,7 +111,7 @@ def causes(
     if legends and any(strengths[shown[i], j] < 0.0 for i, j in pairs):
         from matplotlib.lines import Line2D
 
-        handles = [Line2D([], [], color=colour, lw=3) for colour in (ON, OFF)]
+        handles = [Line2D([], [], color=color, lw=3) for color in (ON, OFF)]
         legend(ax, handles, ["switches on", "switches off"], beside=has_the_page(ax))
     if own:
         settle(ax)
@@ -146,14 +146,14 @@ def _order(strengths: Floats, pairs: list[tuple[int, int]]) -> tuple[list[int], 
     return columns, {j: at for at, j in enumerate(columns)}
 
 
-def _curve(ax: Axes, start: float, end: float, width: float, colour: str) -> None:
+def _curve(ax: Axes, start: float, end: float, width: float, color: str) -> None:
     """Draw a link: level at both ends, so that links of one cause part slowly."""
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path
 
     corners = [(0.0, start), (0.5, start), (0.5, end), (1.0, end)]
     codes = [Path.MOVETO, Path.CURVE4, Path.CURVE4, Path.CURVE4]
-    style: dict[str, Any] = {"facecolor": "none", "edgecolor": colour, "lw": width, "alpha": 0.55, "zorder": 1.5}
+    style: dict[str, Any] = {"facecolor": "none", "edgecolor": color, "lw": width, "alpha": 0.55, "zorder": 1.5}
     ax.add_patch(PathPatch(Path(corners, codes), label="_link", **style))
 
 

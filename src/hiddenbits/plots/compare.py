@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hiddenbits.plots.style import COLOURS, GREY, INK, SMALL, as_plain, axes_or_new, note, settle, shortened
+from hiddenbits.plots.style import COLORS, GREY, INK, SMALL, as_plain, axes_or_new, note, settle, shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,7 +18,7 @@ def compare(comparison: Any, *, n_errors: float = 2.0, ax: Axes | None = None) -
     """Draw how far each family is behind the highest, in nats per row, with error bars.
 
     The highest is at the top. Bars are standard errors of the paired difference, `n_errors` to each side. If a bar
-    reaches the line at 0, the family cannot be distinguished from the highest, and its mark is grey. The chosen family,
+    reaches the line at 0, the family cannot be distinguished from the highest, and its mark is gray. The chosen family,
     the simplest of these, is a diamond. Hollow marks are likelihoods that are not exact.
 
     Parameters
@@ -40,7 +40,7 @@ def compare(comparison: Any, *, n_errors: float = 2.0, ax: Axes | None = None) -
     >>> matplotlib.use("Agg")
     >>> from hiddenbits import evaluate, plots
     >>> from hiddenbits.datasets import simulate_mixture
-    >>> X = simulate_mixture(600, 8, 2, seed=0).X
+    >>> X = simulate_mixture(600, 8, 2, random_state=0).X
     >>> found = evaluate.compare(X, ["IndependentColumns", "LatentClassAnalysis"], sizes={"LatentClassAnalysis": [2]})
     >>> [label.get_text() for label in plots.compare(found).get_yticklabels()]
     ['LatentClassAnalysis (2)', 'IndependentColumns']
@@ -50,11 +50,11 @@ def compare(comparison: Any, *, n_errors: float = 2.0, ax: Axes | None = None) -
     even = set(comparison.ties(n_errors))
     for place, entry in enumerate(entries):
         best, tied = entry.model == comparison.best, entry.model in even
-        colour = COLOURS[0] if best else GREY if tied else COLOURS[1]
-        face = "none" if HOLLOW[entry.kind] else colour
+        color = COLORS[0] if best else GREY if tied else COLORS[1]
+        face = "none" if HOLLOW[entry.kind] else color
         bar = n_errors * entry.difference_error if place else None
         ax.errorbar(
-            entry.difference, place, xerr=bar, fmt="D" if best else "o", color=colour, mfc=face, ms=6, capsize=3, lw=1.2
+            entry.difference, place, xerr=bar, fmt="D" if best else "o", color=color, mfc=face, ms=6, capsize=3, lw=1.2
         )
         words = f"{entry.log_likelihood:.3f} ± {entry.log_likelihood_error:.3f}"
         where = (1.0, place)

@@ -14,8 +14,8 @@ from hiddenbits.plots.style import SMALL, as_plain, axes_or_new, note, shortened
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-GROUND = "#a0a0a0"  # the grey on which both black and white stand out
-FULL = 0.92  # side of the largest square, in cells: neighbours do not touch
+GROUND = "#a0a0a0"  # the gray on which both black and white stand out
+FULL = 0.92  # side of the largest square, in cells: neighbors do not touch
 GAP = 1.0  # cells between panels
 HEAD = 1.7  # cells above a panel, for its threshold and its number
 
@@ -40,7 +40,7 @@ def hinton(
     across: int | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the weights of hidden units as squares on grey: white is positive, black is negative, area is size.
+    """Draw the weights of hidden units as squares on gray: white is positive, black is negative, area is size.
 
     Parameters
     ----------
@@ -73,8 +73,8 @@ def hinton(
     >>> import matplotlib
     >>> matplotlib.use("Agg")                            # draw without a screen
     >>> from hiddenbits import plots
-    >>> from hiddenbits.datasets import influences_truth
-    >>> ax = plots.hinton(influences_truth("A"), (8, 8))
+    >>> from hiddenbits.datasets import true_influences
+    >>> ax = plots.hinton(true_influences("A"), (8, 8))
     >>> [text.get_text() for text in ax.texts][:3]
     ['1', '2', '3']
     """
@@ -127,7 +127,7 @@ def _influences(
 
 
 def _squares(ax: Axes, x: Floats, y: Floats, values: Floats, most: float, cell: float = 1.0) -> None:
-    """Draw squares around these centres; that of `most` fills nearly a cell."""
+    """Draw squares around these centers; that of `most` fills nearly a cell."""
     from matplotlib.collections import PolyCollection
 
     share = np.minimum(np.abs(values) / most, 1.0) if most > 0.0 else np.zeros_like(values)
@@ -135,10 +135,10 @@ def _squares(ax: Axes, x: Floats, y: Floats, values: Floats, most: float, cell: 
     half = 0.5 * FULL * cell * np.sqrt(share[seen])
     corners = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
     places = np.column_stack([x, y])[seen]
-    colours = np.where(values[seen] > 0.0, "white", "black")
+    colors = np.where(values[seen] > 0.0, "white", "black")
     ax.add_collection(
         PolyCollection(
-            places[:, None, :] + half[:, None, None] * corners, facecolors=colours.tolist(), edgecolors="none"
+            places[:, None, :] + half[:, None, None] * corners, facecolors=colors.tolist(), edgecolors="none"
         ),
         autolim=False,
     )

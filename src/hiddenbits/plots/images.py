@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def images(
     model: BaseEstimator, shape: tuple[int, int], *, grid: Any = 5, span: float = 2.0, ax: Axes | None = None
 ) -> Axes:
-    """Draw P(bit = 1 | x) as grey images, over a grid of the map or at given positions; black is 1.
+    """Draw P(bit = 1 | x) as gray images, over a grid of the map or at given positions; black is 1.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def images(
     >>> matplotlib.use("Agg")
     >>> from hiddenbits import LogisticPCA, plots
     >>> from hiddenbits.datasets import simulate_prototypes
-    >>> rows, _ = simulate_prototypes(seed=0)             # 16 bits: images of 4 x 4
+    >>> rows, _ = simulate_prototypes(random_state=0)             # 16 bits: images of 4 x 4
     >>> model = LogisticPCA(2, random_state=0).fit(rows)
     >>> ax = plots.images(model, (4, 4), grid=3)
     >>> len(ax.images)
@@ -95,7 +95,7 @@ def images(
 def _lattice(number: int, span: float, tall: float) -> tuple[Floats, Floats, Floats]:
     """Return the places of an even lattice, the lower left corners of their images, and the size of an image.
 
-    An image is as large as its share of the map allows without touching its neighbours; its middle is its place.
+    An image is as large as its share of the map allows without touching its neighbors; its middle is its place.
     """
     steps = np.linspace(-span, span, number) if number > 1 else np.zeros(1)
     places = np.stack(np.meshgrid(steps, steps), axis=-1).reshape(-1, 2)

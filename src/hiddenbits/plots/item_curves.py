@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from hiddenbits.plots.profiles import column_names
-from hiddenbits.plots.style import COLOURS, GREY, INK, legend, note, pyplot, settle
+from hiddenbits.plots.style import COLORS, GREY, INK, legend, note, pyplot, settle
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,8 +28,8 @@ def item_curves(
 ) -> tuple[Axes, Axes]:
     """Draw the item characteristic curves of a scale, and below them what its items tell about a row.
 
-    Above: P(1) of each column by a row's place on the scale. The most discriminating columns are coloured and named, in
-    the order of their difficulty (where P(1) is 1/2); the others are grey. Below: the information of these columns,
+    Above: P(1) of each column by a row's place on the scale. The most discriminating columns are colored and named, in
+    the order of their difficulty (where P(1) is 1/2); the others are gray. Below: the information of these columns,
     a^2 P (1 - P), and of all together, whose square root is 1 over the standard error of a place.
 
     Parameters
@@ -40,9 +40,9 @@ def item_curves(
         Rows, whose places are drawn as a histogram behind the information: where rows are, and items are few, places
         are uncertain.
     columns : sequence, optional
-        Names or numbers of the columns to colour; by default those with the largest discrimination.
+        Names or numbers of the columns to color; by default those with the largest discrimination.
     most : int, default=7
-        Number of columns to colour.
+        Number of columns to color.
     axes : pair of matplotlib Axes, optional
         Where to draw; by default a new figure.
 
@@ -82,8 +82,8 @@ def item_curves(
     drawn: list[Any] = []
     for number, j in enumerate(chosen):
         style: dict[str, Any] = {
-            "color": COLOURS[number % len(COLOURS)],
-            "ls": STYLES[number // len(COLOURS) % len(STYLES)],
+            "color": COLORS[number % len(COLORS)],
+            "ls": STYLES[number // len(COLORS) % len(STYLES)],
         }
         drawn += upper.plot(x, p[j], lw=1.6, zorder=3, **style)
         lower.plot(x, told[j], lw=1.2, zorder=2.5, **style)
@@ -100,8 +100,8 @@ def item_curves(
     for ax in (upper, lower):
         ax.set_xlim(-REACH, REACH)
         ax.spines[["top", "right"]].set_visible(False)
-    grey = len(a) - len(chosen)
-    note(upper, [f"{grey:,} more columns in grey"] if grey else [])
+    gray = len(a) - len(chosen)
+    note(upper, [f"{gray:,} more columns in gray"] if gray else [])
     legend(upper, drawn, [*titles, "all columns together"], beside=own, title="columns (difficulty)")
     if own:
         settle(upper)
@@ -111,7 +111,7 @@ def item_curves(
 def _chosen(a: Any, names: Any, columns: Sequence[object] | None, most: int) -> list[int]:
     if columns is None:
         if most < 1:
-            raise ValueError(f"most={most}: colour at least one column.")
+            raise ValueError(f"most={most}: color at least one column.")
         return [int(j) for j in np.argsort(-np.abs(a), kind="stable")[:most]]
     found = []
     for one in columns:

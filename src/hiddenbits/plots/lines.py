@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from hiddenbits.array_types import Floats
-from hiddenbits.plots.style import COLOURS, INK, SMALL, as_plain, settle, shortened
+from hiddenbits.plots.style import COLORS, INK, SMALL, as_plain, settle, shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -111,10 +111,10 @@ class Room:
         figure = settle(ax)
         self._ax, self._frame = ax, ax.get_window_extent()
         self._pixels = figure.dpi / 72.0
-        centres = ax.transData.transform(glyphs) if len(glyphs) else np.zeros((0, 2))
-        self._centres, self._reach = centres, radii * self._pixels
+        centers = ax.transData.transform(glyphs) if len(glyphs) else np.zeros((0, 2))
+        self._centers, self._reach = centers, radii * self._pixels
         reach = self._reach[:, None]
-        self._glyphs = np.column_stack([centres - reach, centres + reach])
+        self._glyphs = np.column_stack([centers - reach, centers + reach])
         self._names = np.zeros((0, 4))
 
     def write(self, name: object, candidates: list[tuple[Floats, Any]], *, gap: float = GAP, **style: Any) -> bool:
@@ -127,8 +127,8 @@ class Room:
         for place, direction in candidates:
             unit = np.asarray(direction, np.float64) / np.hypot(*direction)
             away = self._own_glyph(place) + gap * self._pixels + (np.abs(unit) * half).sum()
-            centre = place + unit * away
-            box = np.concatenate([centre - half, centre + half])
+            center = place + unit * away
+            box = np.concatenate([center - half, center + half])
             if self._inside(box) and not _overlaps(box, self._names):
                 boxes.append(box)
         clear = [box for box in boxes if not _overlaps(box, self._glyphs)]
@@ -143,7 +143,7 @@ class Room:
 
     def _own_glyph(self, place: Floats) -> float:
         """Return the radius of the largest glyph that is drawn at a place; 0 where there is none."""
-        here = (np.abs(self._centres - place) < 0.5).all(axis=1)
+        here = (np.abs(self._centers - place) < 0.5).all(axis=1)
         return float(self._reach[here].max(initial=0.0))
 
     def _inside(self, box: Floats) -> bool:
@@ -170,7 +170,7 @@ USUAL = 8  # arrows that can be read at a glance
 APART = np.radians(12.0)  # arrows that point the same way would lie on each other
 SHORTEST = 0.3  # arrows shorter than this are not drawn: the map says little of their columns
 LONGEST = 0.75  # of the way from 0 to the frame
-COLOUR = COLOURS[1]
+COLOR = COLORS[1]
 PALE = 0.35  # opacity of the rows behind arrows
 ARROW_ALONG = (0.85, 0.7, 0.55, 0.4)  # where on its arrow a name may stand that has no room at the tip
 
@@ -217,7 +217,7 @@ def draw_arrows(ax: Axes, W: Floats, most: int) -> tuple[list[int], Floats]:
             "",
             xy=tuple(tip),
             xytext=(0.0, 0.0),
-            arrowprops={"arrowstyle": "-|>", "color": COLOUR, "lw": 1.4, "shrinkA": 0, "shrinkB": 0},
+            arrowprops={"arrowstyle": "-|>", "color": COLOR, "lw": 1.4, "shrinkA": 0, "shrinkB": 0},
             zorder=3.5,
         )
     return chosen, tips
@@ -241,7 +241,7 @@ def name_arrows(ax: Axes, chosen: list[int], tips: Floats, names: Sequence[objec
         candidates += [(start + share * (end - start), side) for share in ARROW_ALONG for side in (across, -across)]
         style: dict[str, Any] = {
             "fontsize": SMALL + 1,
-            "color": COLOUR,
+            "color": COLOR,
             "zorder": 4,
             "bbox": {**BACKGROUND, "alpha": 0.8},
         }

@@ -22,7 +22,7 @@ from hiddenbits.plots.lines import (
     name_lines,
 )
 from hiddenbits.plots.rows import Kind, Places, area_of_one, areas, is_numeric, kinds, places, size_key
-from hiddenbits.plots.style import COLOURS, GREY, NUMBERS, SMALL, axes_or_new, has_the_page, legend, note, settle, trim
+from hiddenbits.plots.style import COLORS, GREY, NUMBERS, SMALL, axes_or_new, has_the_page, legend, note, settle, trim
 from hiddenbits.plots.surface import draw_borders, draw_contours, is_curved, n_dimensions, slopes
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def map(  # noqa: A001
     model: BaseEstimator,
     X: object = None,
     *,
-    colour: Any = None,
+    color: Any = None,
     labels: Sequence[object] | None = None,
     ellipses: bool | float = False,
     lines: bool | int = False,
@@ -60,9 +60,9 @@ def map(  # noqa: A001
         One with at least two continuous dimensions.
     X : table of shape (rows, columns), optional
         The rows; the weights of a `Table` count as numbers of rows. Without rows only lines and borders are drawn.
-    colour : array of shape (rows,), optional
-        Numbers become a colour scale (rows at the same position show their mean), anything else becomes categories,
-        each with a colour and a marker. With more than 20 categories the rarest share one grey glyph, with a warning.
+    color : array of shape (rows,), optional
+        Numbers become a color scale (rows at the same position show their mean), anything else becomes categories,
+        each with a color and a marker. With more than 20 categories the rarest share one gray glyph, with a warning.
     labels : sequence of shape (rows,), optional
         A name for each row, written where there is room; a note says how many had none.
     ellipses : bool or float, default=False
@@ -102,9 +102,9 @@ def map(  # noqa: A001
     >>> matplotlib.use("Agg")                 # draw without a screen
     >>> from hiddenbits import LogisticPCA, plots
     >>> from hiddenbits.datasets import simulate_prototypes
-    >>> rows, prototype = simulate_prototypes(seed=0)
+    >>> rows, prototype = simulate_prototypes(random_state=0)
     >>> model = LogisticPCA(2, random_state=0).fit(rows)
-    >>> ax = plots.map(model, rows, colour=prototype.astype(str), lines=5)
+    >>> ax = plots.map(model, rows, color=prototype.astype(str), lines=5)
     >>> ax.figure.savefig("map.png")          # doctest: +SKIP
     >>> ax.get_xlabel()
     'dimension 1'
@@ -112,10 +112,10 @@ def map(  # noqa: A001
     pair = _checked_dims(model, dims)
     _check_model(model, ellipses=bool(ellipses), arrows=bool(arrows))
     if X is None:
-        of_rows = colour is not None or labels is not None or bool(ellipses or arrows)
+        of_rows = color is not None or labels is not None or bool(ellipses or arrows)
         _check_without_rows(of_map=bool(lines or borders), of_rows=of_rows)
-    if isinstance(colour, str):
-        raise ValueError(f"colour={colour!r} is a name. Give one value per row, such as frame[{colour!r}].")
+    if isinstance(color, str):
+        raise ValueError(f"color={color!r} is a name. Give one value per row, such as frame[{color!r}].")
     chosen = _column_names(model, names) if lines or arrows else None
     own, ax = ax is None, axes_or_new(ax)
     where, size = np.zeros((0, 2)), np.zeros(0)
@@ -130,7 +130,7 @@ def map(  # noqa: A001
         if covariances is not None:
             reach = _draw_ellipses(ax, means, covariances, 0.9 if ellipses is True else float(ellipses))
         _look_at(ax, np.concatenate([means - reach, means + reach]))
-        where, size = _draw_rows(ax, means, X, colour, legends=legends)
+        where, size = _draw_rows(ax, means, X, color, legends=legends)
     if own:
         trim(ax)
     if borders:
@@ -178,7 +178,7 @@ def _check_without_rows(*, of_map: bool, of_rows: bool) -> None:
     if not of_map:
         raise ValueError("Nothing to draw. Give the rows X, or lines=True, or both.")
     if of_rows:
-        raise ValueError("colour=, labels=, ellipses= and arrows= describe rows. Give X too.")
+        raise ValueError("color=, labels=, ellipses= and arrows= describe rows. Give X too.")
 
 
 def name_axes(ax: Axes, pair: list[int]) -> None:
@@ -224,7 +224,7 @@ def _posterior(model: BaseEstimator, X: object, pair: list[int], *, covariances:
     """Return means and, where asked for, covariances on two of the dimensions."""
     if not covariances:
         return np.asarray(model.transform(X), np.float64)[:, pair], None
-    means, full = model.posterior(X, return_cov=True)
+    means, full = model.transform(X, return_cov=True)
     return means[:, pair], full[:, pair][:, :, pair]
 
 
@@ -267,16 +267,16 @@ def _draw_ellipses(ax: Axes, means: Floats, covariances: Floats, share: float) -
     return np.asarray(radius * np.sqrt(np.diagonal(covariances, axis1=1, axis2=2)))
 
 
-def _draw_rows(ax: Axes, means: Floats, X: object, colour: Any, *, legends: bool) -> tuple[Floats, Floats]:
+def _draw_rows(ax: Axes, means: Floats, X: object, color: Any, *, legends: bool) -> tuple[Floats, Floats]:
     """Draw the rows; return the places and areas of the glyphs."""
     n = len(means)
-    if colour is not None and len(colour) != n:
-        raise ValueError(f"{len(colour)} colours were given for {n} rows.")
-    whole = Kind("", np.ones(n, bool), COLOURS[0], "o")
-    numeric = colour is not None and is_numeric(colour)
-    groups = [whole] if colour is None or numeric else kinds(colour)
-    beside = has_the_page(ax)  # before a colour bar takes part of the figure
-    found = _draw_groups(ax, means, _row_weights(X, n), groups, np.asarray(colour, np.float64) if numeric else None)
+    if color is not None and len(color) != n:
+        raise ValueError(f"{len(color)} colors were given for {n} rows.")
+    whole = Kind("", np.ones(n, bool), COLORS[0], "o")
+    numeric = color is not None and is_numeric(color)
+    groups = [whole] if color is None or numeric else kinds(color)
+    beside = has_the_page(ax)  # before a color bar takes part of the figure
+    found = _draw_groups(ax, means, _row_weights(X, n), groups, np.asarray(color, np.float64) if numeric else None)
     counts = np.concatenate([p.counts for p in found])
     unit = area_of_one(float(counts.max()))
     if legends:
@@ -298,7 +298,7 @@ def _draw_groups(
     groups: list[Kind],
     numbers: Floats | None = None,
 ) -> list[Places]:
-    """Draw the rows of each category, in colours by the numbers if there are any; return their positions."""
+    """Draw the rows of each category, in colors by the numbers if there are any; return their positions."""
     found = [places(means[g.rows], weights[g.rows], None if numbers is None else numbers[g.rows]) for g in groups]
     unit = area_of_one(max(float(p.counts.max()) for p in found))
     for k in sorted(range(len(groups)), key=lambda k: -len(found[k].counts)):  # the rarest lie on top
@@ -316,7 +316,7 @@ def _scatter(ax: Axes, group: Kind, place: Places, size: Floats) -> None:
     style["rasterized"] = len(size) > MANY
     x, y = place.where.T
     if place.numbers is None:
-        ax.scatter(x, y, s=size, color=group.colour, **style)
+        ax.scatter(x, y, s=size, color=group.color, **style)
         return
     known = ~np.isnan(place.numbers)
     if not known.all():
@@ -333,7 +333,7 @@ def _key_of(groups: list[Kind], counts: Floats, unit: float) -> tuple[list[Any],
 
     handles, names = [], []
     for group in groups:
-        handles.append(Line2D([], [], ls="", marker=group.marker, color=group.colour, markersize=6, mec=group.colour))
+        handles.append(Line2D([], [], ls="", marker=group.marker, color=group.color, markersize=6, mec=group.color))
         names.append(group.name)
     for count in size_key(counts):
         across = float(np.sqrt(areas(np.array([float(count)]), unit)[0]))

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from hiddenbits import Table, open_table
+from hiddenbits import open_table
 from hiddenbits.array_types import Floats
-from hiddenbits.plots.style import COLOURS, axes_or_new, has_the_page, legend, trim
+from hiddenbits.plots.style import COLORS, axes_or_new, has_the_page, legend, trim
 from hiddenbits.plots.surface import is_curved
+from hiddenbits.tables import Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,7 +51,7 @@ def posterior_density(model: BaseEstimator, row: Any, *, n_points: int = POINTS)
     --------
     >>> from hiddenbits import LogisticPCA, plots
     >>> from hiddenbits.datasets import simulate_prototypes
-    >>> rows, _ = simulate_prototypes(seed=0)
+    >>> rows, _ = simulate_prototypes(random_state=0)
     >>> model = LogisticPCA(2, random_state=0).fit(rows)
     >>> x, y, density = plots.posterior_density(model, rows[0])
     >>> round(float(density.sum() * (x[1] - x[0]) * (y[1] - y[0])), 6)
@@ -60,12 +61,12 @@ def posterior_density(model: BaseEstimator, row: Any, *, n_points: int = POINTS)
     if len(model.components_) != 2:
         raise ValueError(f"Contours need a model of two dimensions; this one has {len(model.components_)}.")
     cells = table.to_float()[0]
-    mean, covariance = model.posterior(table, return_cov=True)
-    centre, spread = mean[0], np.sqrt(np.diagonal(covariance[0]))
+    mean, covariance = model.transform(table, return_cov=True)
+    center, spread = mean[0], np.sqrt(np.diagonal(covariance[0]))
     for reach in (FIRST_LOOK, SECOND_LOOK):
-        x, y = (np.linspace(c - reach * s, c + reach * s, n_points) for c, s in zip(centre, spread, strict=True))
+        x, y = (np.linspace(c - reach * s, c + reach * s, n_points) for c, s in zip(center, spread, strict=True))
         density = _density(model, cells, x, y)
-        centre, covariance = moments(x, y, density)
+        center, covariance = moments(x, y, density)
         spread = np.sqrt(np.diagonal(covariance))
     return x, y, density
 
@@ -103,9 +104,10 @@ def posterior(
     --------
     >>> import matplotlib
     >>> matplotlib.use("Agg")
-    >>> from hiddenbits import LogisticPCA, Variational, plots
+    >>> from hiddenbits import LogisticPCA, plots
+    >>> from hiddenbits.options import Variational
     >>> from hiddenbits.datasets import simulate_prototypes
-    >>> rows, _ = simulate_prototypes(seed=0)
+    >>> rows, _ = simulate_prototypes(random_state=0)
     >>> model = LogisticPCA(2, method=Variational(refine=False), random_state=0).fit(rows)
     >>> plots.posterior(model, rows[0]).get_xlabel()
     'dimension 1'
@@ -117,19 +119,19 @@ def posterior(
         raise ValueError(f"masses={masses!r}: give shares between 0 and 1.")
     table = _one_row(model, row)
     x, y, density = posterior_density(model, table)
-    mean, covariance = (found[0] for found in model.posterior(table, return_cov=True))
+    mean, covariance = (found[0] for found in model.transform(table, return_cov=True))
     true_mean, _ = moments(x, y, density)
     own, ax = ax is None, axes_or_new(ax, (5.5, 4.2))
     levels = [level_of(density, mass) for mass in reversed(shares)]
-    true = ax.contour(x, y, density, levels=levels, colors=COLOURS[0], linewidths=1.4)
+    true = ax.contour(x, y, density, levels=levels, colors=COLORS[0], linewidths=1.4)
     true.set_gid("true")
     away = np.stack(np.meshgrid(x, y), axis=-1) - mean
     distance = np.einsum("yxa,ab,yxb->yx", away, np.linalg.inv(covariance), away)
     radii = [-2.0 * np.log1p(-mass) for mass in shares]  # P(distance < c) = 1 - exp(-c / 2) in two dimensions
-    gaussian = ax.contour(x, y, distance, levels=radii, colors=COLOURS[1], linewidths=1.2, linestyles="dashed")
+    gaussian = ax.contour(x, y, distance, levels=radii, colors=COLORS[1], linewidths=1.2, linestyles="dashed")
     gaussian.set_gid("Gaussian")
-    ax.plot(*true_mean, marker="+", ms=9, mew=1.6, ls="", color=COLOURS[0], label="_true mean")
-    ax.plot(*mean, marker="x", ms=7, mew=1.4, ls="", color=COLOURS[1], label="_Gaussian mean")
+    ax.plot(*true_mean, marker="+", ms=9, mew=1.6, ls="", color=COLORS[0], label="_true mean")
+    ax.plot(*mean, marker="x", ms=7, mew=1.4, ls="", color=COLORS[1], label="_Gaussian mean")
     ax.set_aspect("equal", adjustable="box")
     _look_at_contours(ax, x, y, (density >= levels[0]) | (distance <= radii[-1]))
     ax.set_xlabel("dimension 1")
@@ -137,8 +139,8 @@ def posterior(
     if legends:
         held = ", ".join(f"{100 * mass:g}" for mass in shares)
         handles = [
-            Line2D([], [], color=COLOURS[0], marker="+", lw=1.4),
-            Line2D([], [], color=COLOURS[1], marker="x", lw=1.2, ls="dashed"),
+            Line2D([], [], color=COLORS[0], marker="+", lw=1.4),
+            Line2D([], [], color=COLORS[1], marker="x", lw=1.2, ls="dashed"),
             Line2D([], [], ls=""),
         ]
         legend(ax, handles, ["true", "Gaussian", f"{held} % inside"], beside=has_the_page(ax), handlelength=2.4)
@@ -181,7 +183,7 @@ def _one_row(model: BaseEstimator, row: Any) -> Table:
     """Return a table of one row; raise if the model has no Gaussian posterior of bits."""
     if is_curved(model):
         raise ValueError(
-            "On a curved map the posterior of a row is not near a Gaussian: model.posterior(X, return_weights=True) "
+            "On a curved map the posterior of a row is not near a Gaussian: model.transform(X, return_weights=True) "
             "returns the probability of each of points_, and model.places(X) whether a row could lie in two places."
         )
     if not hasattr(model, "components_"):
@@ -189,7 +191,7 @@ def _one_row(model: BaseEstimator, row: Any) -> Table:
     plain = not isinstance(row, Table) and not hasattr(row, "columns") and np.ndim(row) == 1
     data = np.asarray(row)[None] if plain else row
     coded = model if hasattr(model, "coding_") else None
-    table: Table = data if isinstance(data, Table) else open_table(data, threshold=model.threshold, code=coded)
+    table: Table = data if isinstance(data, Table) else open_table(data, threshold=model.threshold, recode=coded)
     if table.shape[0] != 1:
         raise ValueError(f"posterior needs one row, got {table.shape[0]}.")
     return table

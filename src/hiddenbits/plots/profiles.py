@@ -24,7 +24,7 @@ from hiddenbits.plots.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-TALL = 30  # lines from which on the axis is labelled at the top, too
+TALL = 30  # lines from which on the axis is labeled at the top, too
 
 
 def profiles(
@@ -48,7 +48,7 @@ def profiles(
     model : fitted LatentClassAnalysis or TreeMixture
         Anything with `weights_` and `probabilities_`, a row for each class.
     X : table of shape (rows, columns), optional
-        Rows whose mean is drawn as a grey tick in each column; by default what the model expects.
+        Rows whose mean is drawn as a gray tick in each column; by default what the model expects.
     errors : Uncertainty, optional
         From `inference.information` or `inference.bootstrap`: intervals of the shares, drawn as thin bars.
     most : int, default=30
@@ -68,7 +68,7 @@ def profiles(
     >>> matplotlib.use("Agg")                 # draw without a screen
     >>> from hiddenbits import LatentClassAnalysis, plots
     >>> from hiddenbits.datasets import simulate_mixture
-    >>> X = simulate_mixture(500, 8, 2, seed=0).X
+    >>> X = simulate_mixture(500, 8, 2, random_state=0).X
     >>> ax = plots.profiles(LatentClassAnalysis(2, random_state=0).fit(X), X)
     >>> ax.get_xlabel()
     'share of ones'
@@ -103,16 +103,16 @@ def profiles(
             span = theirs.min(axis=0), theirs.max(axis=0)
             ax.hlines(places[column.bits >= 0], *span, color=GREY, lw=1.0, alpha=0.6, zorder=1)
     for k in reversed(range(len(weights))):  # the first class on top
-        colour, marker = glyph(k)
+        color, marker = glyph(k)
         aside = 0.0 if errors is None else 0.5 * (k - (len(weights) - 1) / 2) / len(weights)
         for column, places in zip(chosen, lines, strict=True):
             if column.ordinal:
                 curve = shares[k, column.own_bits], places[1:] + aside
-                ax.plot(*curve, color=colour, lw=1.0, alpha=0.5, zorder=1.5, label="_joined")
+                ax.plot(*curve, color=color, lw=1.0, alpha=0.5, zorder=1.5, label="_joined")
         if errors is not None:
             low, high = (np.asarray(end)[k, order] for end in errors.interval["probabilities"])
-            ax.hlines(at + aside, low, high, color=colour, lw=1.2, zorder=2.5, label="_interval")
-        dots = ax.scatter(shares[k, order], at + aside, s=26, color=colour, marker=marker, zorder=3, label="_class")
+            ax.hlines(at + aside, low, high, color=color, lw=1.2, zorder=2.5, label="_interval")
+        dots = ax.scatter(shares[k, order], at + aside, s=26, color=color, marker=marker, zorder=3, label="_class")
         drawn.insert(0, dots)
     ax.set_yticks(y, [shortened(label) for label in labels], fontsize=8)
     for text, bit in zip(ax.get_yticklabels(), bits, strict=True):
@@ -171,9 +171,9 @@ def column_means(model: BaseEstimator, X: object) -> Floats:
     """Return the share of ones of each column of a table, read as the fit read it."""
     from hiddenbits import evaluate, open_table
 
-    table = open_table(X, code=model) if getattr(model, "coding_", None) is not None else open_table(X)
+    table = open_table(X, recode=model) if getattr(model, "coding_", None) is not None else open_table(X)
     if table.n_columns != model.n_features_in_:
         raise ValueError(
             f"The table has {table.n_columns} columns, but the model was fitted to {model.n_features_in_}."
         )
-    return np.nan_to_num(evaluate.look(table).means, nan=0.5)
+    return np.nan_to_num(evaluate.describe(table).means, nan=0.5)

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from hiddenbits import Piece, Table, map_pieces, open_table
+from hiddenbits import open_table
 from hiddenbits.array_types import Floats
-from hiddenbits.plots.style import COLOURS, GREY, INK, axes_or_new
+from hiddenbits.plots.style import COLORS, GREY, INK, axes_or_new
+from hiddenbits.tables import Piece, Table, map_pieces
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,7 +26,7 @@ def projections(
     """Draw, for each hidden unit, a histogram of the rows projected on its weights, and its threshold.
 
     The projection of a row is w.x / |w|, with bits as -1 and +1 and blanks as 0. Beyond the threshold, -th / |w|, the
-    unit is more likely on than off: that part is coloured. The histograms are stacked, each with its own scale.
+    unit is more likely on than off: that part is colored. The histograms are stacked, each with its own scale.
 
     Parameters
     ----------
@@ -50,7 +51,7 @@ def projections(
     >>> matplotlib.use("Agg")                            # draw without a screen
     >>> from hiddenbits import plots
     >>> from hiddenbits.datasets import simulate_influences
-    >>> drawn = simulate_influences("A", n_rows=500, seed=0)
+    >>> drawn = simulate_influences("A", n_rows=500, random_state=0)
     >>> ax = plots.projections((drawn.weights, drawn.thresholds), drawn.train)
     >>> len(ax.get_yticks())
     10
@@ -66,14 +67,14 @@ def projections(
     ax = axes_or_new(ax, (5.5, float(np.clip(0.55 * m + 0.8, 2.0, 11.0))))
     for number, (line, along) in enumerate(zip(lines, places.T, strict=True)):
         base = float(m - 1 - number)
-        # The threshold is an edge between bars, so that the coloured ones are exactly what lies beyond it.
+        # The threshold is an edge between bars, so that the colored ones are exactly what lies beyond it.
         first = np.floor((low - line) / width)
         edges = line + width * np.arange(first, np.ceil((high - line) / width) + 1.5)
         heights = np.histogram(along, edges, weights=counts)[0]
         heights *= TALLEST / heights.max()
         on = edges[:-1] >= line - 1e-9 * width
-        for part, colour in ((~on, GREY), (on, COLOURS[0])):
-            ax.stairs(np.where(part, heights, 0.0) + base, edges, baseline=base, fill=True, color=colour, alpha=0.8)
+        for part, color in ((~on, GREY), (on, COLORS[0])):
+            ax.stairs(np.where(part, heights, 0.0) + base, edges, baseline=base, fill=True, color=color, alpha=0.8)
         ax.axhline(base, color=INK, lw=0.6)
         if low - width <= line <= high + width:
             ax.plot([line, line], [base, base + 0.95], color=INK, lw=1.2)
@@ -117,7 +118,7 @@ def _units(model: BaseEstimator, units: Sequence[int] | None) -> tuple[Floats, F
 def _placed(model: BaseEstimator, X: object, weights: Floats) -> tuple[Floats, Floats]:
     """Return where each row lies along each direction, and how much it counts."""
     coded = model if hasattr(model, "coding_") else None
-    table = X if isinstance(X, Table) else open_table(X, threshold=getattr(model, "threshold", None), code=coded)
+    table = X if isinstance(X, Table) else open_table(X, threshold=getattr(model, "threshold", None), recode=coded)
     if table.shape[1] != weights.shape[1]:
         raise ValueError(f"X has {table.shape[1]} columns, but the weights have {weights.shape[1]}.")
     directions = (weights / np.linalg.norm(weights, axis=1, keepdims=True)).T

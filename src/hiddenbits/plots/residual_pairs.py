@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from hiddenbits.plots.style import COLOURS, GREY, INK, SMALL, as_plain, axes_or_new, note, settle, shortened
+from hiddenbits.plots.style import COLORS, GREY, INK, SMALL, as_plain, axes_or_new, note, settle, shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,7 +20,7 @@ def residual_pairs(model: BaseEstimator, X: object, *, most: int = 15, ax: Axes 
     """Draw the pairs of columns that a fitted model explains least, the largest residual first.
 
     A bar to the right: both bits are 1, or both levels occur, more often than the model expects; to the left: less
-    often. The counts, observed and expected, stand next to it. Bars within the grey band are what chance alone brings;
+    often. The counts, observed and expected, stand next to it. Bars within the gray band are what chance alone brings;
     among many pairs some reach beyond it. `hiddenbits.diagnostics.residual_pairs` has all of them, and says what a
     residual is.
 
@@ -45,7 +45,7 @@ def residual_pairs(model: BaseEstimator, X: object, *, most: int = 15, ax: Axes 
     >>> matplotlib.use("Agg")
     >>> from hiddenbits import LatentClassAnalysis, plots
     >>> from hiddenbits.datasets import simulate_mixture
-    >>> X = simulate_mixture(2000, 6, 2, seed=0).X
+    >>> X = simulate_mixture(2000, 6, 2, random_state=0).X
     >>> X[:, 5] = X[:, 4]                                    # two columns that say the same
     >>> ax = plots.residual_pairs(LatentClassAnalysis(2, random_state=0).fit(X), X)
     >>> ax.get_yticklabels()[0].get_text()
@@ -60,7 +60,7 @@ def residual_pairs(model: BaseEstimator, X: object, *, most: int = 15, ax: Axes 
     own, ax = ax is None, axes_or_new(ax, (5.0 + 0.062 * max(map(len, names), default=0), 1.0 + 0.26 * n))
     y = np.arange(n, dtype=np.float64)
     ax.axvspan(-CHANCE, CHANCE, color=GREY, alpha=0.2, lw=0, zorder=0.5)
-    ax.barh(y, residual, height=0.6, color=[COLOURS[0] if r > 0.0 else COLOURS[1] for r in residual], zorder=2)
+    ax.barh(y, residual, height=0.6, color=[COLORS[0] if r > 0.0 else COLORS[1] for r in residual], zorder=2)
     furthest = max(float(np.abs(residual).max(initial=0.0)), CHANCE)
     for at, value, seen, expected in zip(y, residual, columns["observed"], columns["expected"], strict=True):
         side = 1.0 if value >= 0.0 else -1.0

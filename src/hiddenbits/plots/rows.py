@@ -23,7 +23,7 @@ class Kind:
 
     name: str
     rows: NDArray[np.bool_]
-    colour: str
+    color: str
     marker: str
 
 
@@ -78,11 +78,11 @@ def size_key(counts: Floats) -> list[int]:
     return sorted({low, middle, high})
 
 
-def is_numeric(colour: Any) -> bool:
-    """Whether a colour is a number (a scale) and not a category."""
-    if "categor" in str(getattr(colour, "dtype", "")).lower():  # a frame's categories may be numbers
+def is_numeric(color: Any) -> bool:
+    """Whether a color is a number (a scale) and not a category."""
+    if "categor" in str(getattr(color, "dtype", "")).lower():  # a frame's categories may be numbers
         return False
-    return bool(np.issubdtype(np.asarray(colour).dtype, np.number))
+    return bool(np.issubdtype(np.asarray(color).dtype, np.number))
 
 
 def is_blank(value: Any) -> bool:
@@ -93,9 +93,9 @@ def is_blank(value: Any) -> bool:
         return True
 
 
-def kinds(colour: Any) -> list[Kind]:
+def kinds(color: Any) -> list[Kind]:
     """Return the categories of the rows, in order of their names; the rarest share one glyph where there are many."""
-    values = np.asarray(colour, dtype=object)
+    values = np.asarray(color, dtype=object)
     missing = np.array([is_blank(value) for value in values], dtype=bool)
     names = np.array(["" if gone else str(value) for gone, value in zip(missing, values, strict=True)], dtype=object)
     distinct, counts = np.unique(names[~missing].astype(str), return_counts=True)
@@ -106,7 +106,7 @@ def kinds(colour: Any) -> list[Kind]:
         kept, rest = [name for name in distinct if name in large], [name for name in distinct if name not in large]
         warnings.warn(
             f"There are {len(distinct)} categories, more than the {MOST_CATEGORIES} glyphs a reader can distinguish: "
-            f"the {len(kept)} largest have their own glyph, the other {len(rest)} are grey.",
+            f"the {len(kept)} largest have their own glyph, the other {len(rest)} are gray.",
             stacklevel=4,  # the caller of `map`
         )
     found = [Kind(name, names == name, *glyph(number)) for number, name in enumerate(kept)]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from hiddenbits.plots.style import COLOURS, INK, axes_or_new, has_the_page, legend, settle
+from hiddenbits.plots.style import COLORS, INK, axes_or_new, has_the_page, legend, settle
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,7 +41,7 @@ def spectrum(model: BaseEstimator, *, legends: bool = True, ax: Axes | None = No
     >>> matplotlib.use("Agg")
     >>> from hiddenbits import ClippedPCA, plots
     >>> from hiddenbits.datasets import simulate_prototypes
-    >>> rows, _ = simulate_prototypes(seed=0)
+    >>> rows, _ = simulate_prototypes(random_state=0)
     >>> ax = plots.spectrum(ClippedPCA(2).fit(rows))
     >>> ax.get_xlabel(), ax.get_yscale()
     ('rank', 'log')
@@ -50,14 +50,14 @@ def spectrum(model: BaseEstimator, *, legends: bool = True, ax: Axes | None = No
     own, ax = ax is None, axes_or_new(ax, (7.5, 4.2))
     drawn, names = [], []
     curves = [("bits", model.bit_spectrum_, "s"), ("hidden variables", model.spectrum_, "o")]
-    for (name, values, marker), colour in zip(curves, COLOURS, strict=False):
+    for (name, values, marker), color in zip(curves, COLORS, strict=False):
         something = np.abs(values) > NOTHING * np.abs(values).max(initial=0.0)
         rank = np.arange(1.0, len(values) + 1.0)
         for kind, here in (("", values > 0.0), (", negative", values < 0.0)):
             chosen = something & here
             if chosen.any():
-                face = colour if not kind else "none"
-                drawn += ax.plot(rank[chosen], np.abs(values[chosen]), marker, ms=3.5, color=colour, mfc=face, mew=0.8)
+                face = color if not kind else "none"
+                drawn += ax.plot(rank[chosen], np.abs(values[chosen]), marker, ms=3.5, color=color, mfc=face, mew=0.8)
                 names.append(name + kind)
     if chance is not None:
         above = chance > NOTHING

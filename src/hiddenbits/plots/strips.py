@@ -40,7 +40,7 @@ def strips(frames: Any, shape: tuple[int, int], *, ax: Axes | None = None) -> Ax
     >>> import numpy as np
     >>> from hiddenbits import ClippedPCA, plots
     >>> from hiddenbits.datasets import simulate_prototypes
-    >>> rows, _ = simulate_prototypes(seed=0)                 # 16 bits: images of 4 x 4
+    >>> rows, _ = simulate_prototypes(random_state=0)                 # 16 bits: images of 4 x 4
     >>> morph = ClippedPCA(2).fit(rows).morph(rows[0], rows[-1], steps=5)
     >>> fade = np.linspace(rows[0], rows[-1], 5)
     >>> ax = plots.strips({"morph": morph, "cross-fade": fade}, (4, 4))
@@ -102,7 +102,7 @@ def components(
     >>> matplotlib.use("Agg")
     >>> from hiddenbits import ClippedPCA, plots
     >>> from hiddenbits.datasets import simulate_prototypes
-    >>> rows, _ = simulate_prototypes(seed=0)                 # 16 bits: images of 4 x 4
+    >>> rows, _ = simulate_prototypes(random_state=0)                 # 16 bits: images of 4 x 4
     >>> model = ClippedPCA(3).fit(rows)
     >>> len(plots.components(model, (4, 4)).images)
     3
@@ -143,11 +143,11 @@ def _pixels(values: Any, shape: tuple[int, int]) -> Floats:
 
 
 def _draw(
-    ax: Axes, picture: Floats, left: float, bottom: float, tall: float, limits: tuple[float, float], colours: str
+    ax: Axes, picture: Floats, left: float, bottom: float, tall: float, limits: tuple[float, float], colors: str
 ) -> None:
     extent = (left, left + 1.0, bottom, bottom + tall)
     low, high = limits
-    ax.imshow(picture, cmap=colours, vmin=low, vmax=high, extent=extent, interpolation="nearest", aspect="auto")
+    ax.imshow(picture, cmap=colors, vmin=low, vmax=high, extent=extent, interpolation="nearest", aspect="auto")
 
 
 def _framed(ax: Axes, across: int, down: int, tall: float, between: float, *, own: bool) -> Axes:

@@ -1,4 +1,4 @@
-"""What all plots share: axes, colours for colour-blind readers, names as plain text, legends."""
+"""What all plots share: axes, colors for color-blind readers, names as plain text, legends."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from matplotlib.legend import Legend
     from matplotlib.text import Text
 
-# Okabe and Ito's colours without their yellow, which is lost on white paper.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+# Okabe and Ito's colors without their yellow, which is lost on white paper.
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 GREY = "#8c8c8c"
 INK = "#404040"
-NUMBERS = "viridis"  # even steps to the eye, with and without colour vision, and in grey print
+NUMBERS = "viridis"  # even steps to the eye, with and without color vision, and in gray print
 SMALL = 7  # font size of names inside a plot
 LONGEST = 40  # characters of a name that are drawn
 
@@ -48,9 +48,9 @@ def has_the_page(ax: Axes) -> bool:
 
 
 def glyph(number: int) -> tuple[str, str]:
-    """Return colour and marker of a category. The first seven differ in both, and no two of the first 49 agree."""
-    turn, place = divmod(number, len(COLOURS))
-    return COLOURS[place], MARKERS[(place + turn) % len(MARKERS)]
+    """Return color and marker of a category. The first seven differ in both, and no two of the first 49 agree."""
+    turn, place = divmod(number, len(COLORS))
+    return COLORS[place], MARKERS[(place + turn) % len(MARKERS)]
 
 
 def shortened(name: object) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hiddenbits.array_types import Floats
-from hiddenbits.plots.style import COLOURS, axes_or_new, has_the_page, legend, settle
+from hiddenbits.plots.style import COLORS, axes_or_new, has_the_page, legend, settle
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,7 +44,7 @@ def trace(
     >>> matplotlib.use("Agg")
     >>> from hiddenbits import LogisticPCA, plots
     >>> from hiddenbits.datasets import simulate_prototypes
-    >>> rows, _ = simulate_prototypes(seed=0)
+    >>> rows, _ = simulate_prototypes(random_state=0)
     >>> model = LogisticPCA(2, random_state=0).fit(rows)
     >>> ax = plots.trace(model)
     >>> len(ax.lines[0].get_ydata()) == model.n_iter_
@@ -59,9 +59,9 @@ def trace(
     own, ax = ax is None, axes_or_new(ax)
     drawn = []
     for number, (x, y) in enumerate((curves or {"": _curve(fits)}).values()):
-        colour, style = COLOURS[number % len(COLOURS)], STYLES[number % len(STYLES)]  # 28 curves before two agree
+        color, style = COLORS[number % len(COLORS)], STYLES[number % len(STYLES)]  # 28 curves before two agree
         marker = "o" if len(x) == 1 else ""  # a single pass has no line to show
-        drawn += ax.plot(x, y, color=colour, ls=style, marker=marker, lw=1.5, label=f"_curve {number}")
+        drawn += ax.plot(x, y, color=color, ls=style, marker=marker, lw=1.5, label=f"_curve {number}")
     if curves is not None and legends:
         legend(ax, drawn, list(curves), beside=has_the_page(ax), handlelength=3.0)
     ax.set_xlabel(xlabel or ("passes" if only_models else ""))
@@ -75,7 +75,7 @@ def trace(
 def _curve(fit: Any) -> tuple[Floats, Floats]:
     """Return what to draw for one fit."""
     if hasattr(fit, "trace_"):
-        y = np.asarray(fit.trace_, np.float64) / fit.weight_seen_
+        y = np.asarray(fit.trace_, np.float64) / fit._fit_weight
         if not len(y):
             raise ValueError("This model has no trace: it was fitted by partial_fit or loaded from a file.")
         return np.arange(1.0, len(y) + 1.0), y

@@ -49,7 +49,7 @@ def about(context: Context) -> Section:
     if seen.constant_columns:
         facts.append(["constant columns, the same in every row", names(seen.constant_columns, 8)])
     if context.sample.beside:
-        facts.append(["other columns, used for colours and labels", names(context.sample.beside, 8)])
+        facts.append(["other columns, used for colors and labels", names(context.sample.beside, 8)])
     parts: list[Part] = [Grid("The table in figures", ["", ""], facts)]
     order = np.argsort(-np.nan_to_num(seen.means), kind="stable")
     heads = ["column", values.share, "", values.ones, "recorded"]
@@ -75,7 +75,7 @@ def about(context: Context) -> Section:
         caption = f"The {most:,} columns with the most {values.ones}"
         caption = f"All {len(lines):,} columns" if len(lines) <= most else caption
         parts.append(Grid(caption, heads, lines[:most], right, folded=True))
-    how = [("counts", f"hiddenbits.evaluate.look({context.origin.opening})")]
+    how = [("counts", f"hiddenbits.evaluate.describe({context.origin.opening})")]
     return Section("table", "The table and its columns", opening, parts, how, every_row=True)
 
 
@@ -111,11 +111,11 @@ def code(sample: Sample, origin: Origin) -> list[str]:
     if sample.groups is not None:
         lines.append(f"groups = numpy.asarray([str(label) for label in {origin.labels}])")
     if sample.limited:
-        lines.append("seen = hiddenbits.evaluate.look(table)")
+        lines.append("seen = hiddenbits.evaluate.describe(table)")
         lines.append("varied = numpy.nan_to_num(seen.means * (1 - seen.means) * seen.observed)")
     if not sample.every_row:
         chosen = f"numpy.random.default_rng({sample.seed}).choice({every}, {len(sample.rows)}, replace=False)"
-        lines += [f"rows = numpy.sort({chosen})", "table = hiddenbits.take_rows(table, rows)"]
+        lines += [f"rows = numpy.sort({chosen})", "table = hiddenbits.tables.take_rows(table, rows)"]
         lines += ["groups = groups[rows]"] if sample.groups is not None else []
     lines.append("table = table.to_float()")
     if sample.limited:

@@ -133,7 +133,7 @@ def doubtful_cells(context: Context) -> Section:
     lines = [[name(values.bare[j]), f"{n:,}", f"{certain[j]:,}"] for j, n in tally]
     heads = ["column", "suspect cells", "of which the model is certain"]
     parts.append(Grid("Suspect cells by column", heads, lines, frozenset({1, 2}), folded=context.rows))
-    line = f"{fit.line}.bit_probabilities(table)"
+    line = f"diagnostics.cell_probabilities({fit.line}, table)"
     how = [("probability of each cell given the rest of its row", line)]
     return Section("cells", "Cells that may be wrong", opening, parts, how)
 

@@ -38,7 +38,7 @@ def comparison(context: Context) -> Section:
             sentence(
                 "How far each model is behind the highest score, on {} that were not used to fit it{}. The line shows "
                 "two standard errors either way: models whose line reaches 0 cannot be distinguished from the best. "
-                "The dot in another colour is the chosen model: the simplest of those.",
+                "The dot in another color is the chosen model: the simplest of those.",
                 count(found.n_test, "row"),
                 "" if found.n_splits == 1 else f", held out in {found.n_splits} parts",
             ),
@@ -71,7 +71,7 @@ def comparison(context: Context) -> Section:
     parts += [Text(sentence("Caution: {}", said)) for said in context.fits.warned]
     grouped = "" if context.sample.groups is None else ", groups=groups"
     how = [
-        ("comparison", f"hiddenbits.evaluate.compare(table, measures=(), seed={context.sample.seed}{grouped})"),
+        ("comparison", f"hiddenbits.evaluate.compare(table, measures=(), random_state={context.sample.seed}{grouped})"),
         *((label(e.model), f"hiddenbits.{e.model}({e.size})") for e in found.entries),
     ]
     return Section("which", "Which model fits", opening, parts, how)

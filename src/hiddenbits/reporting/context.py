@@ -7,18 +7,18 @@ from functools import cached_property
 
 from markupsafe import Markup
 
-from hiddenbits import Table
 from hiddenbits.reporting.fits import Fits
 from hiddenbits.reporting.origin import Origin, of_python
 from hiddenbits.reporting.sample import Sample
 from hiddenbits.reporting.text import name, plain
+from hiddenbits.tables import Table
 
 LABELS = 3  # other columns that identify a row in a list
 
 
 @dataclass(frozen=True)
 class Context:
-    """The sampled rows, the models, whether rows may be shown, and the column that colours the map first.
+    """The sampled rows, the models, whether rows may be shown, and the column that colors the map first.
 
     `table` is the whole table, from which findings take figures for all rows; `by` names the column whose groups are
     compared, one of the other columns or of the table's own; `origin` is where the table came from.
@@ -27,7 +27,7 @@ class Context:
     sample: Sample
     fits: Fits
     rows: bool
-    colour: str | None
+    color: str | None
     table: Table | None = None
     by: str | None = None
     origin: Origin = field(default_factory=lambda: of_python(None, {}, {}))

@@ -11,11 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from hiddenbits import ColumnsError, Table, open_table, repeat_rows
+from hiddenbits import open_table
 from hiddenbits.commands import path_shown
+from hiddenbits.exceptions import AmbiguousColumnsError
 from hiddenbits.reporting.origin import Origin, of_python
 from hiddenbits.reporting.result import Report
 from hiddenbits.shown import BACKENDS
+from hiddenbits.tables import Table, repeat_rows, without_ambiguous
 
 Tell = Callable[[str, float, float], None]  # the current step, how much is done, and the total
 COMPARING, DRAWING = 14.0, 4.0  # weights of comparing models and of the rest in the progress, a look being 1
@@ -27,18 +29,18 @@ def report(
     by: str | Sequence[object] | None = None,
     beside: Mapping[str, Sequence[object]] | None = None,
     rows: bool = True,
-    colour: str | None = None,
+    color: str | None = None,
     curved: bool = False,
     groups: Sequence[object] | None = None,
     title: str | None = None,
-    seed: int = 0,
-    tell: Tell | None = None,
+    random_state: int = 0,
+    on_progress: Tell | None = None,
 ) -> Report:
     """Report what is hidden in a table of bits: the findings, and one HTML page that works offline.
 
     The page says first what was found, in sentences: which picture fits the table and how sure that is, kinds of rows,
     directions, causes, what does not fit and what is missing; then it shows the evidence, folded. Models are fitted to
-    at most 20,000 rows and 400,000 cells, sampled with `seed`; the page says so. Runs on the executor set by `run_on`.
+    at most 20,000 rows and 400,000 cells, sampled with `random_state`; the page says so. Runs on the executor set by `run_on`.
 
     Parameters
     ----------
@@ -48,22 +50,22 @@ def report(
         A column whose groups are compared, such as a party or a region, which then does not enter the models; or a
         label for each row.
     beside : dict, optional
-        Other columns by name, one value per row: to colour the map and to identify rows. Of the columns that did not
-        enter a table from `open_table`, the report shows those that ``id=`` named, `by` and `colour`.
+        Other columns by name, one value per row: to color the map and to identify rows. Of the columns that did not
+        enter a table from `open_table`, the report shows those that ``id=`` named, `by` and `color`.
     rows : bool, default=True
         Whether the page may contain individual rows. If not, the map shows squares that count rows, and there are no
         lists of odd rows or single cells. Totals stay, such as the number of ones in a column.
-    colour : str, optional
-        The column that colours the map when the page opens, by default `by`; the reader can choose another.
+    color : str, optional
+        The column that colors the map when the page opens, by default `by`; the reader can choose another.
     curved : bool, default=False
         Draw a curved map (`TopographicMap`) in place of a flat one (`LogisticPCA`): clusters and bends lie apart on it.
     groups : sequence, optional
         A label for each row. Rows with the same label, such as the answers of one person, are held out together.
     title : str, optional
         Name of the table; by default the name of its file.
-    seed : int, default=0
+    random_state : int, default=0
         Random seed. The same seed and versions give the same page except for the date.
-    tell : function, optional
+    on_progress : function, optional
         Progress callback, called as tell(words, done, most) before each step: the step, how much is done, the total.
 
     Returns
@@ -75,7 +77,7 @@ def report(
     --------
     >>> import tempfile, pathlib, hiddenbits
     >>> from hiddenbits.datasets import simulate_mixture
-    >>> X = simulate_mixture(60, 5, 2, seed=0).X
+    >>> X = simulate_mixture(60, 5, 2, random_state=0).X
     >>> found = hiddenbits.report(X, title="Two kinds")
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     page = found.save(pathlib.Path(folder) / "report.html").read_text(encoding="utf-8")
@@ -88,8 +90,8 @@ def report(
     if not isinstance(X, Table):
         table, out = _opened(X, by if isinstance(by, str) else None)
         options = {"drop": list(out)} if out else {}
-    settings: dict[str, Any] = {"by": by, "beside": beside, "rows": rows, "colour": colour, "curved": curved}
-    settings |= {"groups": groups, "title": title, "seed": seed}
+    settings: dict[str, Any] = {"by": by, "beside": beside, "rows": rows, "color": color, "curved": curved}
+    settings |= {"groups": groups, "title": title, "seed": random_state}
     if title is None:
         title = Path(path_shown(X)).name if isinstance(X, (str, os.PathLike)) else "A table of bits"
     package = type(X).__module__.partition(".")[0]
@@ -97,7 +99,7 @@ def report(
         table,
         of_python(X, settings, options),
         **settings | {"title": title},
-        tell=tell,
+        tell=on_progress,
         library=package if package in BACKENDS else None,
     )
 
@@ -109,7 +111,7 @@ def report_of(
     by: str | Sequence[object] | None,
     beside: Mapping[str, Sequence[object]] | None = None,
     rows: bool,
-    colour: str | None,
+    color: str | None,
     curved: bool,
     groups: Sequence[object] | None,
     title: str,
@@ -131,8 +133,8 @@ def report_of(
     if by is not None and named is None:
         named = str(getattr(by, "name", None) or "group")
         other[named] = by
-    colour = named if colour is None else colour
-    columns = _checked(table, _asked_for(table, named, colour) | other, named, colour)
+    color = named if color is None else color
+    columns = _checked(table, _asked_for(table, named, color) | other, named, color)
     if groups is not None and len(groups) != table.shape[0]:
         raise ValueError(f"groups= has {len(groups)} labels for {table.shape[0]} rows. Give one per row.")
     labels = None if groups is None else np.asarray([str(label) for label in groups])
@@ -141,7 +143,7 @@ def report_of(
         table, columns = repeat_rows(table), {key: [cells[i] for i in rows_of] for key, cells in columns.items()}
         labels = None if labels is None else labels[rows_of]
     context = replace(
-        _context(table, columns, labels, rows, colour, named, curved, seed, tell or _silent), origin=origin
+        _context(table, columns, labels, rows, color, named, curved, seed, tell or _silent), origin=origin
     )
     found, sections = made(context, _steps(tell or _silent))
     date = datetime.now(UTC).strftime("%Y-%m-%d")
@@ -169,8 +171,8 @@ def _opened(X: object, by: str | None) -> tuple[Table, tuple[str, ...]]:
 
     try:
         return opened(), left
-    except ColumnsError as question:
-        return question.left_out(opened), (*left, *question.asked)
+    except AmbiguousColumnsError as error:
+        return without_ambiguous(error, opened), (*left, *error.ambiguous)
 
 
 def _asked_for(table: Table, *names: str | None) -> dict[str, Sequence[object]]:
@@ -193,7 +195,7 @@ def _steps(tell: Tell) -> Callable[[str, float], None]:
 
 
 def _checked(
-    table: Table, beside: Mapping[str, Sequence[object]], by: str | None, colour: str | None
+    table: Table, beside: Mapping[str, Sequence[object]], by: str | None, color: str | None
 ) -> dict[str, list[str]]:
     """Return the other columns as text; raise if the arguments do not fit the table."""
     if not table.only_bits:
@@ -201,14 +203,14 @@ def _checked(
     if table.coding_of_levels is not None:
         raise ValueError(
             "A report is about binary columns, and this table has nominal or ordinal ones. Fit LatentClassAnalysis to "
-            "it: summary(), diagnostics.residual_pairs and plots.profiles show its classes. Or say with code= which "
+            "it: summary(), diagnostics.residual_pairs and plots.profiles show its classes. Or say with recode= which "
             "values are 1."
         )
     for key, values in beside.items():
         if len(values) != table.shape[0]:
             raise ValueError(f"beside[{key!r}] has {len(values)} values for {table.shape[0]} rows. Give one per row.")
     known = table.names or tuple(f"x{j}" for j in range(table.shape[1]))
-    for name, words in ((by, "group by"), (colour, "colour the map by")):
+    for name, words in ((by, "group by"), (color, "color the map by")):
         if name is not None and name not in beside and name not in known:
             raise ValueError(f"There is no column {name!r} to {words}.")
     return {str(key): [_text(value) for value in values] for key, values in beside.items()}
@@ -225,7 +227,7 @@ def _context(
     beside: dict[str, list[str]],
     groups: Any,
     rows: bool,
-    colour: str | None,
+    color: str | None,
     by: str | None,
     curved: bool,
     seed: int,
@@ -241,7 +243,7 @@ def _context(
 
     tell("1 of 3: looking at the table", 0.0, 1.0 + COMPARING + DRAWING)
     sample = drawn(table, beside, seed, groups)
-    for name, words in ((by, "Group"), (colour, "Colour")):
+    for name, words in ((by, "Group"), (color, "Color")):
         if name is not None and name not in beside and name not in sample.own_names:
             raise ValueError(f"Column {name!r} is constant in the rows that the models use. {words} by another.")
-    return Context(sample, Fits(sample, comparing, curved=curved), rows, colour, table, by)
+    return Context(sample, Fits(sample, comparing, curved=curved), rows, color, table, by)

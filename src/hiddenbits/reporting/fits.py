@@ -12,9 +12,11 @@ import numpy as np
 from scipy.special import logsumexp
 from sklearn.base import BaseEstimator
 
-from hiddenbits import CopiedRowsWarning, evaluate
+from hiddenbits import evaluate
 from hiddenbits.array_types import Floats
+from hiddenbits.diagnostics import cell_probabilities
 from hiddenbits.evaluate import Comparison
+from hiddenbits.exceptions import DuplicateRowsWarning
 from hiddenbits.reporting.sample import Sample
 
 CAUSES = ("CombinationMachine", "NoisyOrNetwork")
@@ -110,7 +112,7 @@ class Fits:
     @cached_property
     def probabilities(self) -> Floats:
         """P(bit = 1 | the rest of its row) of every cell, by the chosen model."""
-        return np.asarray(self.best.model.bit_probabilities(self.sample.cells), np.float64)
+        return np.asarray(cell_probabilities(self.best.model, self.sample.cells), np.float64)
 
 
 # A mixture without its smallest classes, under which odd rows are odd.
@@ -168,6 +170,6 @@ def compared(sample: Sample, tell: Callable[[str, int, int], None]) -> tuple[Com
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         found = evaluate.compare(
-            sample.cells, MODELS, measures=(), seed=sample.seed, groups=sample.groups, progress=tell
+            sample.cells, MODELS, measures=(), random_state=sample.seed, groups=sample.groups, progress=tell
         )
-    return found, [str(one.message) for one in said if issubclass(one.category, CopiedRowsWarning)]
+    return found, [str(one.message) for one in said if issubclass(one.category, DuplicateRowsWarning)]

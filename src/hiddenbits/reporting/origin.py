@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from hiddenbits import Table, evaluate, open_table
+from hiddenbits import evaluate, open_table
 from hiddenbits.commands import Name, call, command, path_shown, secrets_note
+from hiddenbits.tables import Table
 
 # Options about columns, which a model keeps: commands that take a model file refuse them.
-KEPT_BY_MODELS = ("columns", "drop", "code", "missing", "recipe")
+KEPT_BY_MODELS = ("columns", "drop", "recode", "missing", "recipe")
 LABELS = Name("groups")
 IN_MEMORY = Name("X")
 DEFAULTS = {"rows": True, "curved": False, "seed": 0}  # of `report`; all else is None
@@ -68,12 +69,12 @@ class Origin:
             return command("fit", self.table, word, **more, out="model.hb")
         return f"{estimator_line(model, size, seed)}.fit({self.opening}).save('model.hb')"
 
-    def compare(self, seed: int) -> str:
+    def compare(self, random_state: int) -> str:
         """Return what compares the models on the table."""
         if self.options is not None:
-            return command("compare", self.table, **self.options, groups=self.groups, seed=seed or None)
+            return command("compare", self.table, **self.options, groups=self.groups, seed=random_state or None)
         more = {} if self.groups is None else {"groups": LABELS}
-        return call("hiddenbits.evaluate.compare", Name(self.opening), seed=seed, **more)
+        return call("hiddenbits.evaluate.compare", Name(self.opening), seed=random_state, **more)
 
     def codes(self) -> str:
         """Return what gives the code of each row under the saved model."""
@@ -124,7 +125,7 @@ def of_python(X: Any, settings: Mapping[str, Any], options: Mapping[str, Any]) -
         return of_python(X, settings, {**options, "drop": [*options.get("drop", ()), *left]})
 
     def recoded(names: Sequence[str], code: str) -> str:
-        coded = {**options, "code": {**options.get("code", {}), **{name: {Name(code): 1} for name in names}}}
+        coded = {**options, "recode": {**options.get("recode", {}), **{name: {Name(code): 1} for name in names}}}
         return call("hiddenbits.report", Name(call("hiddenbits.open_table", given, **coded)))
 
     return Origin(

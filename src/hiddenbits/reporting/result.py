@@ -42,7 +42,7 @@ class Report:
     --------
     >>> import hiddenbits
     >>> from hiddenbits.datasets import simulate_mixture
-    >>> found = hiddenbits.report(simulate_mixture(60, 5, 2, seed=0).X, title="Two kinds")
+    >>> found = hiddenbits.report(simulate_mixture(60, 5, 2, random_state=0).X, title="Two kinds")
     >>> print(found.to_markdown().splitlines()[0])
     # Two kinds
     """

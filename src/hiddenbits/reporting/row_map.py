@@ -1,4 +1,4 @@
-"""The map: the position of each row on two scales, coloured by any column; each dot shows its row."""
+"""The map: the position of each row on two scales, colored by any column; each dot shows its row."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from hiddenbits.reporting.text import Grid, Map, Section, count, name, names, pl
 MOST_POINTS = 3_000
 MOST_ONES = 500_000  # ones and blanks stored with the dots: more would make the file large
 BINS, BINS_ALONE = 48, 28  # squares across that count rows: behind dots, and without dots
-FEW = 7  # categories that have a colour each
+FEW = 7  # categories that have a color each
 REGIONS = 8  # kinds that are named on the map
 
 Places = NDArray[np.int64]
@@ -210,8 +210,8 @@ def _drawn(
         drawn.add('<path class="p k0" d="{}"/>', shape)
     drawn.add('<g class="names">')
     if kinds is not None and _named(kinds):
-        centres = (kinds.T @ where) / np.maximum(kinds.sum(axis=0), 1e-9)[:, None]
-        regions(drawn, square, centres, [f"kind {k + 1}" for k in range(kinds.shape[1])])
+        centers = (kinds.T @ where) / np.maximum(kinds.sum(axis=0), 1e-9)[:, None]
+        regions(drawn, square, centers, [f"kind {k + 1}" for k in range(kinds.shape[1])])
     else:
         arrows(drawn, square, moved, context.sample.names)
     drawn.add("</g>")
@@ -227,7 +227,7 @@ def _panel(
     kinds: Floats | None,
     moved: Floats,
 ) -> _Panel:
-    """Return the data for the script, the columns to colour by, and the first one to show."""
+    """Return the data for the script, the columns to color by, and the first one to show."""
     sample = context.sample
     places = square(where[first])
     order = np.argsort(sample.shares, kind="stable")  # the rarest first: they say most about a row
@@ -283,15 +283,15 @@ def _number(text: str) -> float | None:
 
 
 def _first(context: Context, extra: list[dict[str, Any]], back: NDArray[np.intp], moved: Floats) -> str:
-    """Return the column that colours the map first.
+    """Return the column that colors the map first.
 
     It is the requested one, or one with few values, or the kinds, or the column that changes most over the map.
     """
     sample = context.sample
-    if context.colour is not None:
-        if context.colour in sample.beside:
-            return f"b{list(sample.beside).index(context.colour) + len(extra) - len(sample.beside)}"
-        return f"c{back[sample.own_names.index(context.colour)]}"
+    if context.color is not None:
+        if context.color in sample.beside:
+            return f"b{list(sample.beside).index(context.color) + len(extra) - len(sample.beside)}"
+        return f"c{back[sample.own_names.index(context.color)]}"
     asked = range(len(extra) - len(sample.beside), len(extra))
     few = [k for k in asked if 1 < len(extra[k]["labels"]) <= FEW]
     words = [k for k in few if not all(_number(label) is not None for label in extra[k]["labels"])]

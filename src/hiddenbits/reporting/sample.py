@@ -11,9 +11,11 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from hiddenbits import Piece, Table, evaluate, exclusive_groups, map_pieces
+from hiddenbits import evaluate
 from hiddenbits.array_types import AnyArray, Bytes, Floats
+from hiddenbits.diagnostics import exclusive_groups
 from hiddenbits.reporting.text import plain, quoted, sentence, told_apart
+from hiddenbits.tables import Piece, Table, map_pieces
 
 MOST_ROWS, MOST_COLUMNS, MOST_CELLS = 20_000, 1_000, 400_000
 FEWEST_ROWS, FEWEST_COLUMNS = 12, 2  # with fewer, no model is fitted
@@ -109,7 +111,7 @@ class Sample:
 
 def drawn(table: Table, beside: Mapping[str, Sequence[str]], seed: int, groups: NDArray[Any] | None = None) -> Sample:
     """Summarize a table, and sample the rows and columns for the models."""
-    seen = evaluate.look(table)
+    seen = evaluate.describe(table)
     n_rows, n_columns = table.shape
     means = np.nan_to_num(seen.means)
     varied = means * (1.0 - means) * seen.observed

@@ -1,4 +1,4 @@
-"""Drawings as SVG: shapes with CSS classes; the page's style sets their colours, light and dark.
+"""Drawings as SVG: shapes with CSS classes; the page's style sets their colors, light and dark.
 
 Why these are our own and no library's: docs/design/drawings_of_the_report.md.
 """
@@ -240,10 +240,10 @@ def _chosen(moved: Floats) -> list[int]:
     return shown
 
 
-def regions(drawn: Drawing, square: Square, centres: Floats, names: Sequence[str]) -> None:
+def regions(drawn: Drawing, square: Square, centers: Floats, names: Sequence[str]) -> None:
     """Name regions of the map, the first ones first; a name that would cover another moves down."""
     taken: list[Floats] = []
-    for place, text in zip(square(centres), names, strict=True):
+    for place, text in zip(square(centers), names, strict=True):
         spot = place.copy()
         while any(abs(spot[1] - y) < APART[0] and abs(spot[0] - x) < APART[1] for x, y in taken):
             spot[1] += APART[0]

@@ -4,7 +4,7 @@ The room knows nothing of models: it stores a ``kind``, a JSON ``meta`` and name
 kinds are and which arrays they need is for the caller to check.
 """
 
-from hiddenbits.store.files import Stored, StoreError, check_target, make_folder, read, whole_file, write, writing
+from hiddenbits.store.files import Stored, check_target, make_folder, read, whole_file, write, writing
 from hiddenbits.store.folders import whole_folder
 from hiddenbits.store.header import DEFAULT_LIMITS, Limits
 from hiddenbits.store.json import JSON
@@ -13,7 +13,6 @@ __all__ = [
     "DEFAULT_LIMITS",
     "JSON",
     "Limits",
-    "StoreError",
     "Stored",
     "check_target",
     "make_folder",

@@ -17,16 +17,13 @@ from pathlib import Path
 from typing import BinaryIO
 
 from hiddenbits.array_types import AnyArray
-from hiddenbits.quoting import PrintableError, printable, told
+from hiddenbits.exceptions import FileError
+from hiddenbits.quoting import printable, told
 from hiddenbits.store.header import DEFAULT_LIMITS, Limits, check_sizes, decode_header, decode_tensors, encode
 from hiddenbits.store.json import JSON, Flaw
 
 # Errors of writing: the disk is full or fails, a quota or the largest size of a file is reached, it became read-only.
 DISK = (errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EROFS, getattr(errno, "EDQUOT", errno.ENOSPC))
-
-
-class StoreError(PrintableError):
-    """A file that cannot be read or written: which one, what is wrong, and what to do."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +65,7 @@ def write(
 
     Raises
     ------
-    StoreError
+    FileError
         If the content cannot be stored or the file cannot be written; an old file is left as it was.
     FileNotFoundError
         If the folder does not exist.
@@ -185,7 +182,7 @@ def read(path: str | os.PathLike[str], *, limits: Limits = DEFAULT_LIMITS) -> St
 
     Raises
     ------
-    StoreError
+    FileError
         If the file is damaged, is no model file, or is over the limits.
     FileNotFoundError
         If there is no such file.
@@ -244,7 +241,7 @@ def _telling_of_disk(path: object) -> Iterator[None]:
 
 
 def writing(path: object) -> contextlib.AbstractContextManager[None]:
-    """Turn what goes wrong when a path is written to into one `StoreError` that names the path."""
+    """Turn what goes wrong when a path is written to into one `FileError` that names the path."""
     return _telling("write", path)
 
 
@@ -265,17 +262,17 @@ def _telling(verb: str, path: object) -> Iterator[None]:
     name = os.fspath(path) if isinstance(path, os.PathLike) else path
     try:
         yield
-    except StoreError:
+    except FileError:
         raise  # clear as it is
     except Flaw as flaw:
-        raise StoreError(f"cannot {verb} {name!r}: {flaw.what}; {flaw.remedy}.") from None
+        raise FileError(f"cannot {verb} {name!r}: {flaw.what}; {flaw.remedy}.") from None
     except OSError as error:
         if isinstance(error, FileNotFoundError) and (verb == "read" or error.errno is None):
             raise  # clear as it is: no such file, or `check_target` has worded it
         problem = error.strerror or told(error)
-        raise StoreError(f"cannot {verb} {name!r}: {problem}; check the path and the disk.") from error
+        raise FileError(f"cannot {verb} {name!r}: {problem}; check the path and the disk.") from error
     except ValueError as error:  # a path with a null character
-        raise StoreError(f"cannot {verb} {name!r}: {told(error)}; check the path.") from error
+        raise FileError(f"cannot {verb} {name!r}: {told(error)}; check the path.") from error
 
 
 # Temporary files have an owner: the next to write in a folder removes those whose owner is dead, and no others.

@@ -19,7 +19,7 @@ MAX_INT_DIGITS = 40
 
 
 class Flaw(ValueError):  # noqa: N818
-    """What is wrong and what to do; becomes a `StoreError` once the file's name is known."""
+    """What is wrong and what to do; becomes a `FileError` once the file's name is known."""
 
     def __init__(self, what: str, remedy: str = DAMAGED) -> None:
         super().__init__(what, remedy)

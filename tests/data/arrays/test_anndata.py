@@ -11,9 +11,10 @@ import pytest
 from scipy import sparse
 
 from hiddenbits import LatentClassAnalysis
-from hiddenbits.data import Dense, Pattern, TableError, open_table
+from hiddenbits.data import Dense, Pattern, open_table
 from hiddenbits.data.openers import find_opener
 from hiddenbits.data.request import Request
+from hiddenbits.exceptions import TableError
 from tests.data.tables import assert_reads, bits, holes
 
 ad = pytest.importorskip("anndata", reason="anndata is not installed")
@@ -39,12 +40,12 @@ def test_in_memory(kind):
     assert isinstance(table.source.x, Dense if kind == "dense" else Pattern)
     assert_reads(open_table(data, layer="counts", threshold=2), bits())
     assert_reads(open_table(data, layer="holes"), holes(bits()))
-    assert_reads(open_table(data, layer="holes", blank="zero"), np.nan_to_num(holes(bits())))
+    assert_reads(open_table(data, layer="holes", empty="zero"), np.nan_to_num(holes(bits())))
     assert open_table(data, names="abcdefg", part_bytes=99).names == tuple("abcdefg")
     assert_reads(open_table(data[10:40, ::2]), bits()[10:40, ::2])  # a view
     assert open_table(data[10:40, ::2]).names == NAMES[::2]
     if kind != "dense":
-        assert_reads(open_table(data, blank="missing"), np.where(bits(), 1, np.nan))
+        assert_reads(open_table(data, empty="missing"), np.where(bits(), 1, np.nan))
 
 
 def test_refusals():
@@ -53,8 +54,8 @@ def test_refusals():
         open_table(data)
     with pytest.raises(TableError, match=r"^The AnnData has no layer 'raw'. Its layers are: 'counts'"):
         open_table(data, layer="raw")
-    with pytest.raises(TypeError, match="colour: option of a file reader, but the table is in memory"):
-        open_table(data, colour="red")
+    with pytest.raises(TypeError, match="color: option of a file reader, but the table is in memory"):
+        open_table(data, color="red")
     with pytest.raises(TableError, match="n_columns=8 was given, but the table has 7 columns"):
         open_table(data, layer="counts", n_columns=8)
     twice = made(bits())

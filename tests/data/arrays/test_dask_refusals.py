@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from hiddenbits.data import TableError, open_table
+from hiddenbits.data import open_table
+from hiddenbits.exceptions import TableError
 from tests.data.arrays.test_dask_tables import X, frame, nan
 from tests.data.tables import assert_reads, holes
 
@@ -88,7 +89,7 @@ def test_options():
     refused(frame(X), "n_columns=8 was given, but the table has 7 columns", n_columns=8)
     assert open_table(array, n_columns=7).shape == (60, 7)
     refused(array, "6 names were given for 7 columns", names="abcdef")
-    refused(array, "blank='none' is not one of", blank="none")
+    refused(array, "empty='none' is not one of", empty="none")
     refused(array, "threshold=nan is not a finite number", threshold=nan)
     with pytest.raises(TypeError, match="packed=True is for arrays"):
         open_table(array, packed=True, n_columns=56)

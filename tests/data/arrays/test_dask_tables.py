@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from hiddenbits import ColumnsCodedWarning, LatentClassAnalysis
-from hiddenbits.data import AllOnes, Complement, Dense, Pattern, Table, TableError, open_table
+from hiddenbits import LatentClassAnalysis
+from hiddenbits.data import AllOnes, Complement, Dense, Pattern, Table, open_table
 from hiddenbits.data.arrays.source import ArraySource
+from hiddenbits.exceptions import RecodedColumnsWarning, TableError
 from tests.data.tables import assert_reads, bits, holes
 
 dask = pytest.importorskip("dask", reason="the cluster extra is not installed")
@@ -62,15 +63,15 @@ def test_blanks(share, chunks, kind):
     assert_reads(table, x)
     wanted = {0.0: Complement, 0.03: Complement, 0.5: Dense, 0.97: Pattern}
     assert isinstance(table.source.read(0, 1)[1], wanted[share])
-    assert_reads(open_table(array, blank="zero"), np.nan_to_num(x))
-    assert isinstance(open_table(array, blank="zero").source.read(0, 1)[1], AllOnes)
+    assert_reads(open_table(array, empty="zero"), np.nan_to_num(x))
+    assert isinstance(open_table(array, empty="zero").source.read(0, 1)[1], AllOnes)
 
 
 def test_threshold():
-    grey = np.random.default_rng(0).random((60, 7))
-    grey[3, 4] = nan
+    gray = np.random.default_rng(0).random((60, 7))
+    gray[3, 4] = nan
     for dtype in ("float64", "float32", "float16"):
-        held = grey.astype(dtype)
+        held = gray.astype(dtype)
         for array in (da.from_array(held, chunks=(13, 3)), frame(held)):
             assert_reads(open_table(array, threshold=0.3), open_table(held, threshold=0.3).to_float())
 
@@ -90,13 +91,13 @@ def test_sparse_chunks(kind, chunks, blank):
         return make(made)
 
     array = da.from_array(x, chunks=chunks).map_blocks(chunk, meta=make((0, 0), dtype=float))
-    memory = open_table(chunk(x), blank=blank)
-    table = open_table(array, blank=blank)
+    memory = open_table(chunk(x), empty=blank)
+    table = open_table(array, empty=blank)
     assert_reads(table, memory.to_float())
     assert {type(one) for one in table.source.read(0, 9)} == {type(memory.source.x), type(memory.source.observed)}
     whole = make(sparse.csr_array(X.astype(float)))
-    full = open_table(da.from_array(X, chunks=chunks).map_blocks(make, meta=make((0, 0), dtype=np.uint8)), blank=blank)
-    assert_reads(full, open_table(whole, blank=blank).to_float())
+    full = open_table(da.from_array(X, chunks=chunks).map_blocks(make, meta=make((0, 0), dtype=np.uint8)), empty=blank)
+    assert_reads(full, open_table(whole, empty=blank).to_float())
     assert isinstance(full.source.read(0, 9)[1], Pattern if blank == "missing" else AllOnes)
 
 
@@ -114,7 +115,7 @@ def test_frames(dtype, share):
     assert_reads(table, x)
     assert table.names == tuple(f"c {j}" for j in range(7))
     assert {type(one) for one in table.source.read(0, 9)} == {type(memory.source.x), type(memory.source.observed)}
-    assert_reads(open_table(data, blank="zero"), np.nan_to_num(x))
+    assert_reads(open_table(data, empty="zero"), np.nan_to_num(x))
     assert open_table(data, names="abcdefg").names == tuple("abcdefg")
     assert not table.source.resident
 
@@ -145,11 +146,11 @@ def test_frames_of_words_and_numbers():
         {"id": range(60), "q": np.where(X[:, 0], "yes", "no"), "age": 20 + np.arange(60) % 37, "b": X[:, 1]}
     )
     held.loc[7, "q"] = None
-    options = {"id": "id", "code": {"age": "> 40"}}
-    with pytest.warns(ColumnsCodedWarning, match="yes = 1"):
+    options = {"id": "id", "recode": {"age": "> 40"}}
+    with pytest.warns(RecodedColumnsWarning, match="yes = 1"):
         memory = open_table(held, **options)
     for npartitions in (1, 7):
-        with pytest.warns(ColumnsCodedWarning, match="yes = 1"):
+        with pytest.warns(RecodedColumnsWarning, match="yes = 1"):
             table = open_table(dd.from_pandas(held, npartitions=npartitions, sort=False), **options)
         assert_reads(table, memory.to_float())
         assert table.names == memory.names
@@ -188,7 +189,7 @@ def test_only_the_chunks_needed():
     open_table(array)
     assert made  # missing values are possible: how many there are is seen from the first million cells
     array, made = counting(dtype=float)
-    open_table(array, blank="zero")
+    open_table(array, empty="zero")
     assert made == []
     array, made = counting()
     known = open_table(array[array[:, 0] >= 0])
@@ -204,8 +205,8 @@ def test_only_the_chunks_needed():
 
 def test_shared_work_is_done_once_for_a_part():
     array, made = counting()
-    centred = array - array.min(axis=0).compute() * 0  # a plain array inside the graph
-    table = open_table((centred + array.sum(axis=0) * 0).astype(np.uint8))
+    centerd = array - array.min(axis=0).compute() * 0  # a plain array inside the graph
+    table = open_table((centerd + array.sum(axis=0) * 0).astype(np.uint8))
     made.clear()
     table.source.read(0, 40)
     assert sorted(made) == [0, 1, 2, 3, 4, 5]  # the sum needs all chunks, and each of them is made once

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from hiddenbits.data import TableError, open_table
+from hiddenbits.data import open_table
+from hiddenbits.exceptions import TableError
 from tests.data.tables import assert_reads, bits, holes
 
 h5py = pytest.importorskip("h5py", reason="the files extra is not installed")
@@ -87,12 +88,12 @@ def test_any_shape(tmp_path, seed):
     chunks = tuple(int(rng.integers(1, n + 1)) for n in shape)
     path = write(tmp_path / "x.h5ad", values, names=names, chunks=chunks, **storage)
     assert_reads(open_table(path), values)
-    assert_reads(open_table(path, blank="zero"), np.nan_to_num(values))
+    assert_reads(open_table(path, empty="zero"), np.nan_to_num(values))
     stored = sparse.csr_array(np.nan_to_num(values))
     path = write(tmp_path / "y.h5ad", stored, names=names, chunks=(int(rng.integers(1, 40)),), **storage)
     table = open_table(path, part_bytes=int(rng.integers(1, 300)))
     assert_reads(table, np.nan_to_num(values))
-    assert_reads(open_table(path, blank="missing"), open_table(stored, blank="missing").to_float())
+    assert_reads(open_table(path, empty="missing"), open_table(stored, empty="missing").to_float())
     grid = table.grid(7)
     blocks = [block.to_float() for i in range(grid.n_parts) for block in grid.load(i).blocks()]
     np.testing.assert_array_equal(np.concatenate(blocks), np.nan_to_num(values))

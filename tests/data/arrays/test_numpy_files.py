@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from hiddenbits.data import MemorySource, Packed, Pattern, TableError, open_table
+from hiddenbits.data import MemorySource, Packed, Pattern, open_table
+from hiddenbits.exceptions import TableError
 from tests.data.tables import assert_reads, bits, holes, is_mapped
 
 pytestmark = pytest.mark.core
@@ -31,9 +32,9 @@ def test_npy_with_blanks_threshold_and_fortran_order(tmp_path):
     x = holes(bits())
     np.save(tmp_path / "x.npy", x)
     assert_reads(open_table(tmp_path / "x.npy"), x)
-    assert_reads(open_table(tmp_path / "x.npy", blank="zero"), np.nan_to_num(x))
-    np.save(tmp_path / "grey.npy", bits() * 200)
-    assert_reads(open_table(tmp_path / "grey.npy", threshold=127), bits())
+    assert_reads(open_table(tmp_path / "x.npy", empty="zero"), np.nan_to_num(x))
+    np.save(tmp_path / "gray.npy", bits() * 200)
+    assert_reads(open_table(tmp_path / "gray.npy", threshold=127), bits())
     np.save(tmp_path / "f.npy", np.asfortranarray(bits()))
     assert_reads(open_table(tmp_path / "f.npy"), bits())
 
@@ -131,7 +132,7 @@ def test_npz_sparse(tmp_path, kind):
     assert_reads(table, bits())
     assert isinstance(table.source.x, Pattern)
     assert_reads(open_table(tmp_path / "*.npz"), np.concatenate([bits(), bits(seed=5)]))
-    observed = open_table(tmp_path / "*.npz", blank="missing").to_float()
+    observed = open_table(tmp_path / "*.npz", empty="missing").to_float()
     np.testing.assert_array_equal(np.isnan(observed), np.concatenate([bits(), bits(seed=5)]) == 0)
     sparse.save_npz(tmp_path / "c.npz", kind(bits() * 3))
     assert_reads(open_table(tmp_path / "c.npz", threshold=2), bits())

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from hiddenbits.data import AllOnes, Complement, Dense, Pattern, TableError, open_table
+from hiddenbits.data import AllOnes, Complement, Dense, Pattern, open_table
+from hiddenbits.exceptions import TableError
 from tests.data.tables import assert_reads, bits, holes
 
 zarr = pytest.importorskip("zarr", reason="the files extra is not installed")
@@ -43,7 +44,7 @@ def test_dense(tmp_path, storage, dtype):
     table = open_table(path, part_bytes=100)
     assert_reads(table, values)
     assert not table.source.resident
-    assert_reads(open_table(path, blank="zero"), np.nan_to_num(values))
+    assert_reads(open_table(path, empty="zero"), np.nan_to_num(values))
     assert_reads(pickle.loads(pickle.dumps(table)), values)
 
 
@@ -54,39 +55,39 @@ def test_the_mask_has_one_storage(tmp_path, share, kind):
     assert isinstance(open_table(tmp_path / "x.zarr").source.read(0, 5)[1], kind)
     write(tmp_path / "x.zarr", bits(), chunks=(8, 3))
     assert isinstance(open_table(tmp_path / "x.zarr").source.read(0, 5)[1], AllOnes)
-    assert isinstance(open_table(tmp_path / "x.zarr", blank="zero").source.read(0, 5)[1], AllOnes)
+    assert isinstance(open_table(tmp_path / "x.zarr", empty="zero").source.read(0, 5)[1], AllOnes)
 
 
 @pytest.mark.slow
 def test_groups_thresholds_names_and_several_stores(tmp_path):
     for i, part in enumerate((bits(30), bits(25, seed=3), bits(1, seed=4))):
         group = zarr.create_group(tmp_path / f"part{i + 9}.zarr", overwrite=True)
-        group.create_array("inner/grey", data=part * 200, chunks=(7, 7))
+        group.create_array("inner/gray", data=part * 200, chunks=(7, 7))
         group.create_array("inner/x", data=part, chunks=(4, 3))
     whole = np.concatenate([bits(30), bits(25, seed=3), bits(1, seed=4)])
     table = open_table(tmp_path / "part*.zarr", array="inner/x", names="abcdefg")
     assert_reads(table, whole, 60)
     assert table.names == tuple("abcdefg")
-    assert_reads(open_table(tmp_path / "part*.zarr", array="inner/grey", threshold=127), whole)
+    assert_reads(open_table(tmp_path / "part*.zarr", array="inner/gray", threshold=127), whole)
     assert_reads(open_table([tmp_path / "part10.zarr"], array="/inner/x/"), whole[30:55])
     path = tmp_path / "part9.zarr"
     shutil.copytree(path, tmp_path / "copy")
     assert_reads(open_table(tmp_path / "copy", array="inner/x", format="zarr"), whole[:30])
     for options, message in [
         ({}, r"part9\.zarr: the group '/' is not what AnnData writes: it holds 'inner'.*array="),
-        ({"array": "inner"}, r"the group 'inner' is not what AnnData writes: it holds 'grey', 'x'"),
+        ({"array": "inner"}, r"the group 'inner' is not what AnnData writes: it holds 'gray', 'x'"),
         ({"array": "inner/y"}, "there is no array or group 'inner/y', .* The file holds 'inner'"),
         ({"array": "../part9.zarr/inner/x"}, "is not a path within the file"),
         ({"array": "inner/x", "layer": "counts"}, "layer='counts', but this is one table"),
-        ({"array": "inner/grey"}, r"part9\.zarr: row 0, column \d: 200 is not a bit.*threshold="),
+        ({"array": "inner/gray"}, r"part9\.zarr: row 0, column \d: 200 is not a bit.*threshold="),
         ({"array": "inner/x", "names": "abc"}, "3 names were given for 7 columns"),
         ({"array": "inner/x", "max_columns": 6}, "declares 7 columns, above max_columns=6"),
         ({"array": "inner/x", "max_bytes": 11}, "a chunk of the array 'inner/x' declares 12 bytes, above max_bytes=11"),
     ]:
         with pytest.raises(TableError, match=message):
             open_table(path, **options).to_float()
-    with pytest.raises(TypeError, match="colour= is not an option of the zarr reader, which has: array, layer, max_b"):
-        open_table(path, colour="red")
+    with pytest.raises(TypeError, match="color= is not an option of the zarr reader, which has: array, layer, max_b"):
+        open_table(path, color="red")
     zarr.create_group(tmp_path / "one.zarr").create_array("x", data=bits(5, 8), chunks=(2, 2))
     assert_reads(open_table(tmp_path / "one.zarr"), bits(5, 8))  # the only array of its group
     narrow = write(tmp_path / "narrow.zarr", bits(5, 6))
@@ -197,7 +198,7 @@ def test_sparse(tmp_path, version, kind, dtype):
     assert {type(one) for one in table.source.read(3, 9)} == {Pattern, AllOnes}
     assert table.source.read(5, 5)[0].shape == (0, 13)
     assert_reads(pickle.loads(pickle.dumps(table)), x)
-    assert_reads(open_table(path, blank="missing"), np.where(x, 1, np.nan))
+    assert_reads(open_table(path, empty="missing"), np.where(x, 1, np.nan))
     assert_reads(open_table([path, zipped(path, tmp_path / "y.zarr.zip")]), np.concatenate([x, x]), 60)
     counts = write_sparse(tmp_path / "n.zarr", sparse.csr_array(x * 3.0), kind, version)
     assert_reads(open_table(counts, threshold=2), x)
@@ -211,7 +212,7 @@ def test_sparse_rows_of_errors_are_rows_of_the_file(tmp_path):
     path = write_sparse(tmp_path / "x.zarr", matrix)
     column = matrix.indices[matrix.indptr[41]]
     with pytest.raises(TableError, match=rf"x\.zarr: row 41, column {column} \('gène {column}'\): 7.0 is not a bit"):
-        open_table(path, blank="zero").source.read(35, 60)
+        open_table(path, empty="zero").source.read(35, 60)
 
 
 @pytest.mark.slow
@@ -226,8 +227,8 @@ def test_stored_nan(tmp_path, at, monkeypatch):
     assert np.isnan(expected).sum() == 1
     assert_reads(open_table(path, nan=True), expected)
     assert isinstance(open_table(path, nan=True).source.read(0, 1)[1], Complement)
-    assert_reads(open_table(path, blank="zero"), np.nan_to_num(expected))
-    assert_reads(open_table(path, blank="missing"), open_table(matrix, blank="missing").to_float())
+    assert_reads(open_table(path, empty="zero"), np.nan_to_num(expected))
+    assert_reads(open_table(path, empty="missing"), open_table(matrix, empty="missing").to_float())
     if at == 0:
         assert_reads(open_table(path), expected)
     else:  # beyond the sample: parts must not change their storage

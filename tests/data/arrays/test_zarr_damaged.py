@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from hiddenbits.data import TableError, open_table
+from hiddenbits.data import open_table
+from hiddenbits.exceptions import TableError
 from tests.data.tables import assert_reads, bits
 
 zarr = pytest.importorskip("zarr", reason="the files extra is not installed")

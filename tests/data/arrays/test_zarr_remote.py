@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hiddenbits.data import TableError, open_table
+from hiddenbits.data import open_table
+from hiddenbits.exceptions import TableError
 from tests.data.locations.remote_tables import S3_OPTIONS
 from tests.data.locations.servers import FileServer, S3Server
 from tests.data.tables import assert_reads, bits, holes

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from hiddenbits.data.columns.gather import cells_of_frame, cells_of_numbers, cells_of_objects, opened_frame
-from hiddenbits.data.errors import TableError
+from hiddenbits.exceptions import TableError
 
 MIXED = [True, 1, 1.0, "1", None, float("nan"), "a", False, 0]
 

@@ -27,16 +27,16 @@ def codes(n, first=0):
         (yes(9), "1 means 'Yes' in all 9 columns."),
         ([*yes(9), values("sex", ("male",), ("female",))], "1 means 'Yes' in 9 columns and 'male' in 'sex'."),
         ([*yes(9), CodedColumn("b")], "1 means 'Yes' in 9 columns and 1 as in the table in 'b'."),
-        (codes(12), "The value 2 is counted as yes in all 12 columns (codes 1 and 2; change with code=)."),
-        (codes(1), "The value 2 is counted as yes in 'q0' (codes 1 and 2; change with code=)."),
-        ([values("a", (0,), (1,))], "The value 0 is counted as yes in 'a' (codes 0 and 1; change with code=)."),
+        (codes(12), "The value 2 is counted as yes in all 12 columns (codes 1 and 2; change with recode=)."),
+        (codes(1), "The value 2 is counted as yes in 'q0' (codes 1 and 2; change with recode=)."),
+        ([values("a", (0,), (1,))], "The value 0 is counted as yes in 'a' (codes 0 and 1; change with recode=)."),
         (
             [values("trust", (4, 5), (1, 2, 3))],
-            "The values 4 or 5 are counted as yes in 'trust' (codes 1, 2, 3, 4 and 5; change with code=).",
+            "The values 4 or 5 are counted as yes in 'trust' (codes 1, 2, 3, 4 and 5; change with recode=).",
         ),
         (
             [*yes(3), *codes(2, 3), values("side", (9,), (5,)), CodedColumn("b")],
-            "Counted as yes: 'Yes' in 3 columns, the value 2 in 'q3' and 'q4' (codes 1 and 2; change with code=), the "
+            "Counted as yes: 'Yes' in 3 columns, the value 2 in 'q3' and 'q4' (codes 1 and 2; change with recode=), the "
             "value 9 in 'side' (codes 5 and 9), and 1 as in the table in 'b'.",
         ),
         (

@@ -15,9 +15,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hiddenbits import DuplicateItemsWarning, FoundDialectWarning, SpilledTableWarning
-from hiddenbits.data import AllOnes, Pattern, TableError, open_table
+from hiddenbits.data import AllOnes, Pattern, open_table
 from hiddenbits.data.items import gather
+from hiddenbits.exceptions import CSVDialectWarning, DuplicateItemsWarning, SpilledTableWarning, TableError
 from tests.data.tables import assert_reads, bits
 
 pa = pytest.importorskip("pyarrow", reason="the files extra is not installed")
@@ -129,7 +129,7 @@ def test_numbered_and_named_items(tmp_path):
     turned = open_table(path, row="what", item="who", items=["c", "b", "z", "a"])
     assert_reads(turned, meaning([(i, w) for w, i in lines], ["c", "b", "z", "a"])[0])
     assert_reads(open_table(path, row="what", item="who"), meaning([(i, w) for w, i in lines])[0])
-    assert_reads(open_table(path, **PAIRS, blank="missing"), meaning(lines, blank=np.nan)[0])
+    assert_reads(open_table(path, **PAIRS, empty="missing"), meaning(lines, blank=np.nan)[0])
 
 
 def test_values(tmp_path):
@@ -140,7 +140,7 @@ def test_values(tmp_path):
         pq.write_table(table, tmp_path / "x.parquet", row_group_size=2)
         missing = meaning(lines, blank=np.nan)[0]
         for blank, want in (("auto", missing), ("missing", missing), ("zero", meaning(lines)[0])):
-            assert_reads(open_table(tmp_path / "x.parquet", **ASK, blank=blank), want)
+            assert_reads(open_table(tmp_path / "x.parquet", **ASK, empty=blank), want)
         assert np.isnan(missing[3]).all()  # a row of which nothing was seen is a row
     marks = pa.array([4.5, 2.0, None, 1.0, 5.0, float("nan")])
     pq.write_table(pa.table({"who": who, "what": what, "saw": marks}), tmp_path / "x.parquet")
@@ -212,7 +212,7 @@ def test_rows_on_disk(tmp_path, on_disk, kind, order):
         source.read(0, 5)
 
 
-@pytest.mark.filterwarnings("ignore::hiddenbits.SpilledTableWarning")
+@pytest.mark.filterwarnings("ignore::hiddenbits.exceptions.SpilledTableWarning")
 def test_sorted_lines_take_little_memory(tmp_path, monkeypatch):
     monkeypatch.setattr(gather, "HELD_BYTES", 1 << 18)
     monkeypatch.setattr(gather, "SORTED", 1 << 14)
@@ -244,7 +244,7 @@ def test_csv_and_json_lines(tmp_path):
         (tmp_path / "x.jsonl").write_text("\n".join(map(json.dumps, rows)))
         for ask in (PAIRS, ASK):
             expected = open_table(tmp_path / "0.parquet", **ask)
-            with pytest.warns(FoundDialectWarning) as said:
+            with pytest.warns(CSVDialectWarning) as said:
                 tables = [open_table(tmp_path / "x.csv", **ask), open_table(tmp_path / "x.jsonl", **ask)]
             assert len(said) == 1
             for found in tables:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hiddenbits import DuplicateItemsWarning
-from hiddenbits.data import TableError, open_table
+from hiddenbits.data import open_table
+from hiddenbits.exceptions import DuplicateItemsWarning, TableError
 from tests.data.tables import as_lists, assert_reads, bits, fuzz
 
 pa = pytest.importorskip("pyarrow", reason="the files extra is not installed")
@@ -90,7 +90,7 @@ def test_lists(tmp_path):
     fails([[0], [1], [], [2, 3]], "row 3: item 3 is not between 0 and 2", n_columns=3)
     fails([[0], [2**40]], "row 1: item 1099511627776 is not between 0 and 9999999.*max_columns=")
     fails(pa.array([[2**63 + 1]], pa.list_(pa.uint64())), "row 0: item 9223372036854775809 is not between")
-    fails([[0], [1], None], "row 2: the list is null.*blank='zero'")
+    fails([[0], [1], None], "row 2: the list is null.*empty='zero'")
     fails([[0], [1, None]], "row 1: the list contains a null")
     fails([[0.5]], "column 'l' holds double, not lists of item")
     fails(pa.array([[], []], pa.list_(pa.int32())), r"x\.parquet: All baskets are empty.*n_columns=")

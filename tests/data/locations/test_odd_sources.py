@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from hiddenbits.addresses import safe_url, secrets_of
-from hiddenbits.data import TableError, open_table
+from hiddenbits.data import open_table
 from hiddenbits.data import text_files as text
 from hiddenbits.data.locations.paths import find_files
+from hiddenbits.exceptions import TableError
 
 core = pytest.mark.core
 pytestmark = pytest.mark.timeout(120)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hiddenbits.data import TableError, open_table
+from hiddenbits.data import open_table
 from hiddenbits.data.locations.paths import natural_key
+from hiddenbits.exceptions import TableError
 from tests.data.tables import assert_reads, bits
 
 pytestmark = pytest.mark.core
@@ -49,14 +50,14 @@ def test_path_errors(tmp_path):
     assert_reads(open_table(tmp_path / "a.doc", format="csv"), [[0, 1]])
     with pytest.raises(
         TableError,
-        match="format='excel' is not one of baskets, csv, feather, h5ad, jsonl, labelled, npy, npz, parquet, sheets",
+        match="format='excel' is not one of baskets, csv, feather, h5ad, jsonl, labeled, npy, npz, parquet, sheets",
     ):
         open_table(tmp_path / "a.doc", format="excel")
-    with pytest.raises(TypeError, match=r"colour= is not an option of the csv reader, which has: decimal, delim"):
-        open_table(tmp_path / "a.csv", colour="red")
+    with pytest.raises(TypeError, match=r"color= is not an option of the csv reader, which has: decimal, delim"):
+        open_table(tmp_path / "a.csv", color="red")
     with pytest.raises(TypeError, match=r"packed=True is for arrays, \.npy and \.npz files, not for csv files"):
         open_table(tmp_path / "a.csv", packed=True, n_columns=2)
     with pytest.raises(TableError, match="n_columns=8 was given, but the table has 7 columns"):
         open_table(tmp_path / "a.npy", n_columns=8)
-    with pytest.raises(TableError, match="blank='no' is not one of"):
-        open_table(tmp_path / "a.npy", blank="no")
+    with pytest.raises(TableError, match="empty='no' is not one of"):
+        open_table(tmp_path / "a.npy", empty="no")

@@ -12,7 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from hiddenbits.data import TableError, open_table
+from hiddenbits.data import open_table
+from hiddenbits.exceptions import TableError
 from tests.data.locations.remote_tables import HOLES, NAMES, S3_OPTIONS, X
 from tests.data.locations.servers import S3Server
 from tests.data.tables import assert_reads, bits, frame, write_parquet

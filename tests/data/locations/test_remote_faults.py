@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 from hiddenbits.addresses import safe_url
-from hiddenbits.data import TableError, open_table
+from hiddenbits.data import open_table
 from hiddenbits.data.file_request import reading
 from hiddenbits.data.locations.places import find_place, open_file
+from hiddenbits.exceptions import TableError
 from tests.data.locations.remote_tables import ROWS, S3_OPTIONS, quick
 from tests.data.locations.servers import S3Server
 from tests.data.tables import assert_reads, bits

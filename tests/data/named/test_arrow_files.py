@@ -5,7 +5,8 @@ import gzip
 import numpy as np
 import pytest
 
-from hiddenbits import TableError, open_table
+from hiddenbits import open_table
+from hiddenbits.exceptions import TableError
 
 pa = pytest.importorskip("pyarrow")
 pandas = pytest.importorskip("pandas")

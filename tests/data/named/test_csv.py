@@ -9,7 +9,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from hiddenbits import ColumnsCodedWarning, TableError, open_table
+from hiddenbits import open_table
+from hiddenbits.exceptions import RecodedColumnsWarning, TableError
 from tests.data.tables import assert_reads, bits, holes
 
 pytestmark = pytest.mark.core
@@ -36,7 +37,7 @@ def test_csv(tmp_path, suffix, names, monkeypatch):
     table = open_table(path)
     assert_reads(table, x)
     assert table.names == names
-    assert_reads(open_table(path, blank="zero"), np.nan_to_num(x))
+    assert_reads(open_table(path, empty="zero"), np.nan_to_num(x))
     assert_reads(open_table(path, columns=[5, 2]), x[:, [5, 2]])
     assert_reads(open_table(path, columns=[3]), x[:, [3]])
     assert_reads(open_table(path, drop=[0]), x[:, 1:])
@@ -76,7 +77,7 @@ def test_csv_headers(tmp_path):
     path.write_text("2,1,0\n0,1,1\n")
     with pytest.raises(TableError, match="both bits"):
         open_table(path)
-    with pytest.warns(ColumnsCodedWarning, match="2 = 1, 0 = 0 in '0'"):
+    with pytest.warns(RecodedColumnsWarning, match="2 = 1, 0 = 0 in '0'"):
         assert_reads(open_table(path, header=False), [[1, 1, 0], [0, 1, 1]])
 
 
@@ -96,14 +97,14 @@ def test_csv_errors(tmp_path):
     fails(
         "a,b\n1,0\n1,x\n",
         r"x\.csv: row 1, column 1 \('b'\): 'x' is not a bit",
-        code=PLAIN,
+        recode=PLAIN,
     )
     fails('a,b\n"1\n",0\n1\n', r"line 4: 1 cells")
     fails("a,b\n1,0\n1\n", "line 3: 1 cells, but the first line has 2")
     fails("a,b\n1,0\n\n0,1\n", "line 3: 0 cells, but the first line has 2")
     fails("a,b\n1,0,1\n", "line 2: 3 cells")
     fails("a,a\n1,0\n", "Two columns are called 'a'")
-    fails("a,b\n1,1_0\n", "'1_0' is not a finite number", threshold=0, code=PLAIN)
+    fails("a,b\n1,1_0\n", "'1_0' is not a finite number", threshold=0, recode=PLAIN)
     fails("a,b\n1,inf\n", r"row 0, column 1 \('b'\): 'inf' is not a finite number", threshold=0)
     fails("a,b\n1,0\n", "drop= names 'c', but the columns are 'a', 'b'", drop=["c"])
     fails("a,b\n1,0\n", "columns= names column 'a' twice", columns=["a", "a"])

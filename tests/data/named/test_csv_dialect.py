@@ -8,8 +8,9 @@ import warnings
 import numpy as np
 import pytest
 
-from hiddenbits import FoundDialectWarning, TableError, open_table
+from hiddenbits import open_table
 from hiddenbits.data.named.csv.dialect import Dialect, find_dialect
+from hiddenbits.exceptions import CSVDialectWarning, TableError
 
 pytestmark = pytest.mark.core
 NAMES = ("Größe", "b", "c")
@@ -35,7 +36,7 @@ def assert_table(table, cells=CELLS):
 @pytest.mark.parametrize("quoting", [csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
 def test_the_way_of_writing_is_found_and_said_once(tmp_path, delimiter, encoding, quoting):
     path = write(tmp_path / "x.csv", delimiter=delimiter, encoding=encoding, quoting=quoting)
-    with pytest.warns(FoundDialectWarning) as said:
+    with pytest.warns(CSVDialectWarning) as said:
         assert_table(open_table(path))
     assert len(said) == 1
     text = str(said[0].message)
@@ -54,14 +55,14 @@ def test_commas_and_utf_8_need_no_word(tmp_path, encoding):
 def test_tabs_in_tsv_files_need_no_word(tmp_path, suffix):
     path = write(tmp_path / f"x{suffix}", delimiter="\t", zipped=suffix.endswith("gz"))
     assert_table(open_table(path))
-    with pytest.warns(FoundDialectWarning, match="',' between cells"):
+    with pytest.warns(CSVDialectWarning, match="',' between cells"):
         assert_table(open_table(write(path, zipped=suffix.endswith("gz"))))
 
 
 def test_what_is_set_is_not_looked_for(tmp_path):
     path = write(tmp_path / "x.csv", delimiter=";", encoding="utf-16-le")
     assert_table(open_table(path, delimiter=";", encoding="utf-16-le"))
-    with pytest.warns(FoundDialectWarning, match=r"read with ';' between cells, as.*set delimiter=\.$"):
+    with pytest.warns(CSVDialectWarning, match=r"read with ';' between cells, as.*set delimiter=\.$"):
         assert_table(open_table(path, encoding="utf-16-le"))
     for options, message in [
         ({"delimiter": "::"}, "give a single character"),
@@ -102,16 +103,16 @@ def test_lines_below_the_names_of_qualtrics_are_left_out(tmp_path, options):
     path = tmp_path / "x.csv"
     rows = "".join(f"2026-01-0{k},{'yes' if k % 3 else 'no'},{k % 2},{k}\n" for k in range(1, 9))
     path.write_text(QUALTRICS + rows)
-    with pytest.warns(FoundDialectWarning, match="as Qualtrics writes tables: below the names, the texts of the quest"):
-        table = open_table(path, drop=["StartDate", "Q3"], code={"Q1": {"yes": 1}}, **options)
+    with pytest.warns(CSVDialectWarning, match="as Qualtrics writes tables: below the names, the texts of the quest"):
+        table = open_table(path, drop=["StartDate", "Q3"], recode={"Q1": {"yes": 1}}, **options)
     assert table.names == ("Q1", "Q2")
     np.testing.assert_array_equal(table.to_float(), [[k % 3 > 0, k % 2] for k in range(1, 9)])
     path.write_text(QUALTRICS + rows + "2026-01-09,yes\n")
-    with pytest.warns(FoundDialectWarning), pytest.raises(TableError, match="line 13: 2 cells"):
+    with pytest.warns(CSVDialectWarning), pytest.raises(TableError, match="line 13: 2 cells"):
         open_table(path)
     lines = QUALTRICS.splitlines(keepends=True)
     path.write_text(lines[0] + "".join(lines[3:]) + rows)  # without the texts
-    with pytest.warns(FoundDialectWarning, match="below the names, the line of ImportIds"):
+    with pytest.warns(CSVDialectWarning, match="below the names, the line of ImportIds"):
         assert open_table(path, columns=["Q2"]).shape == (8, 1)
 
 
@@ -119,31 +120,31 @@ def test_lines_below_the_names_of_qualtrics_are_left_out(tmp_path, options):
 def test_utf_16_with_and_without_a_mark(tmp_path, encoding):
     mark = codecs.BOM_UTF16_LE if encoding.endswith("le") else codecs.BOM_UTF16_BE
     for first in (b"", mark):
-        with pytest.warns(FoundDialectWarning, match="the encoding utf-16"):
+        with pytest.warns(CSVDialectWarning, match="the encoding utf-16"):
             assert_table(open_table(write(tmp_path / "x.csv", encoding=encoding, mark=first)))
 
 
 def test_decimal_commas(tmp_path):
     path = write(tmp_path / "x.csv", rows=[["1,5", "0", "1"], ["0,25", "1", "0"]], delimiter=";")
-    with pytest.warns(FoundDialectWarning, match="';' between cells and ',' as the decimal sign"):
-        table = open_table(path, code={NAMES[0]: "> 1"})
+    with pytest.warns(CSVDialectWarning, match="';' between cells and ',' as the decimal sign"):
+        table = open_table(path, recode={NAMES[0]: "> 1"})
     np.testing.assert_array_equal(table.to_float()[:, 0], [1, 0])
-    with pytest.warns(FoundDialectWarning):
+    with pytest.warns(CSVDialectWarning):
         np.testing.assert_array_equal(open_table(path, threshold=1).to_float()[:, 0], [1, 0])
     path.write_text("0,5;1\n1,0;0\n")  # both signs cut all lines into two cells
-    with pytest.warns(FoundDialectWarning, match="decimal"):
+    with pytest.warns(CSVDialectWarning, match="decimal"):
         np.testing.assert_array_equal(open_table(path, threshold=0.6, header=False).to_float(), [[0, 1], [1, 0]])
 
 
 def test_single_quotes_and_excels_first_line(tmp_path):
     path = tmp_path / "x.csv"
     path.write_text("'a','b,c'\n'1','0'\n'0','1'\n")
-    with pytest.warns(FoundDialectWarning, match="around cells"):
+    with pytest.warns(CSVDialectWarning, match="around cells"):
         assert open_table(path).names == ("a", "b,c")
     path.write_text("it's,b\n1,0\n0,1\n")
     assert open_table(path).names == ("it's", "b")
     path.write_text("sep=;\r\na;b\r\n1;0\r\n0\r\n")
-    with pytest.warns(FoundDialectWarning), pytest.raises(TableError, match="line 4: 1 cells"):
+    with pytest.warns(CSVDialectWarning), pytest.raises(TableError, match="line 4: 1 cells"):
         open_table(path)
 
 
@@ -181,6 +182,6 @@ def test_bytes_of_other_files_are_refused(tmp_path, seed):
     ]:
         path.write_bytes(data)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FoundDialectWarning)
+            warnings.simplefilter("ignore", CSVDialectWarning)
             with pytest.raises(TableError, match=r"x\.csv: "):
                 open_table(path)

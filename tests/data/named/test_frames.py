@@ -8,8 +8,8 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from hiddenbits import ColumnsLeftOutWarning
-from hiddenbits.data import AllOnes, TableError, open_table
+from hiddenbits.data import AllOnes, open_table
+from hiddenbits.exceptions import ExcludedColumnsWarning, TableError
 
 nan = np.nan
 HOLES = np.array([[1, 0, nan], [nan, 1, 0], [1, 1, 1], [0, nan, nan]])
@@ -96,7 +96,7 @@ def as_kind(rows, dtype: str):
 def test_nulls(library, dtype):
     frame = frame_of(library, columns_of(as_kind(NULLS, dtype)), dtype)
     for blank, want in (("auto", HOLES), ("missing", HOLES), ("zero", FULL)):
-        table = open_table(frame, blank=blank)
+        table = open_table(frame, empty=blank)
         np.testing.assert_array_equal(table.to_float(), want)
         assert table.names == ("c 0", "c 1", "c 2")
     full = open_table(frame_of(library, columns_of(as_kind(FULL.tolist(), dtype)), dtype))
@@ -166,7 +166,7 @@ def test_columns_that_need_a_word_are_named(library, case):
 @pytest.mark.parametrize("case", LEFT_OUT)
 def test_columns_that_cannot_be_bits_are_left_out(library, case):
     held, taken = LEFT_OUT[case]
-    with pytest.warns(ColumnsLeftOutWarning, match=rf"'{case}' \({taken}\)"):
+    with pytest.warns(ExcludedColumnsWarning, match=rf"'{case}' \({taken}\)"):
         table = open_table(frame_of(library, {"fine": [0, 1, 0], case: held}))
     assert table.names == ("fine",)
     assert list(table.beside) == [case]
@@ -221,6 +221,6 @@ def test_frames_are_not_changed():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(HOLES, columns=list("abc"))
     before = frame.copy(deep=True)
-    open_table(frame, blank="zero")
+    open_table(frame, empty="zero")
     open_table(frame, threshold=0.5)
     pandas.testing.assert_frame_equal(frame, before)

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import hiddenbits
-from hiddenbits import LatentClassAnalysis, StoreError, TableError, open_table, run_on
+from hiddenbits import LatentClassAnalysis, open_table, run_on
 from hiddenbits.data.named import streams
-from hiddenbits.engine import CheckpointError
+from hiddenbits.exceptions import CheckpointError, FileError, TableError
 from hiddenbits.store import read, write
 
 pa = pytest.importorskip("pyarrow")
@@ -34,7 +34,7 @@ def fitted(table, **options):
         model = LatentClassAnalysis(2, max_iter=3, n_init=1, tol=0, online_passes=1, random_state=0, **options).fit(
             table
         )
-    return vars(model.params_)
+    return vars(model._params)
 
 
 def assert_same(one, other):
@@ -134,14 +134,14 @@ def test_other_options_are_those_of_parquet(tmp_path):
 def test_the_model_file_names_the_version(lake, tmp_path):
     folder, _ = lake
     model = LatentClassAnalysis(2, random_state=0).fit(open_table(folder, version=2))
-    assert model.table_version_ == 2
+    assert model._table_version == 2
     model.save(tmp_path / "m.hb")
-    assert hiddenbits.load(tmp_path / "m.hb").table_version_ == 2
-    assert LatentClassAnalysis(2, random_state=0).fit(CELLS).table_version_ is None
+    assert hiddenbits.load(tmp_path / "m.hb")._table_version == 2
+    assert LatentClassAnalysis(2, random_state=0).fit(CELLS)._table_version is None
     stored = read(tmp_path / "m.hb")
     for hostile in (-1, 1.5, None, True):
         write(tmp_path / "bad.hb", stored.kind, {**stored.meta, "table_version": hostile}, stored.arrays)
-        with pytest.raises(StoreError, match="the version of its table is not a count"):
+        with pytest.raises(FileError, match="the version of its table is not a count"):
             hiddenbits.load(tmp_path / "bad.hb")
 
 
@@ -220,7 +220,11 @@ def test_rows_that_deletion_vectors_mark_are_gone(tmp_path, monkeypatch, spilled
     (tmp_path / "lake" / "_delta_log" / f"{1:020d}.json").write_text(json.dumps({"add": add}))
     expected = np.delete(CELLS, deleted, axis=0)
     monkeypatch.setattr(streams, "KEEP_BYTES", 100 if spilled else 10**9)
-    with pytest.warns(hiddenbits.SpilledTableWarning, match="without its deleted") if spilled else nullcontext():
+    with (
+        pytest.warns(hiddenbits.exceptions.SpilledTableWarning, match="without its deleted")
+        if spilled
+        else nullcontext()
+    ):
         table = open_table(tmp_path / "lake")
     assert table.source.resident is not spilled
     assert table.version == 1
@@ -370,7 +374,7 @@ def test_columns_of_any_values_are_read_as_from_every_file(tmp_path):
     answers = np.where(CELLS[:, :2] == 1, "yes", "no")
     frame = pa.table({"q1": answers[:, 0], "q2": answers[:, 1], "day": ["mon", "tue", "wed"] * 100})
     write_deltalake(tmp_path / "lake", frame, partition_by=["day"])
-    with pytest.warns(hiddenbits.ColumnsCodedWarning, match="yes = 1"):
+    with pytest.warns(hiddenbits.exceptions.RecodedColumnsWarning, match="yes = 1"):
         table = open_table(tmp_path / "lake", drop=["day"])
     assert table.names == ("q1", "q2")
     assert table.version == 0

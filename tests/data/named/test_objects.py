@@ -5,7 +5,8 @@ import warnings
 import numpy as np
 import pytest
 
-from hiddenbits import LatentClassAnalysis, TableError, open_table
+from hiddenbits import LatentClassAnalysis, open_table
+from hiddenbits.exceptions import TableError
 
 pytestmark = pytest.mark.core
 CELLS = np.array([[1, 0], [0, 1], [np.nan, 1]])
@@ -30,10 +31,10 @@ def test_columns_and_records(data):
 def test_thresholds_and_blanks_are_those_of_arrays():
     data = {"a": [3, 0, None], "b": [0, -1, 5]}
     array = np.array([[3, 0], [0, -1], [np.nan, 5]])
-    for options in ({"threshold": -0.5}, {"threshold": 1}, {"threshold": 1, "blank": "zero"}):
+    for options in ({"threshold": -0.5}, {"threshold": 1}, {"threshold": 1, "empty": "zero"}):
         expected = open_table(array, **options).to_float()
         np.testing.assert_array_equal(open_table(data, **options).to_float(), expected)
-    np.testing.assert_array_equal(open_table({"a": [1, None]}, blank="zero").to_float(), [[1], [0]])
+    np.testing.assert_array_equal(open_table({"a": [1, None]}, empty="zero").to_float(), [[1], [0]])
     with pytest.raises(TableError, match="'w': 'x' or missing"):
         open_table({"a": [1, 0], "w": [None, "x"]}, threshold=1)
 

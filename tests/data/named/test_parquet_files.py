@@ -11,7 +11,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from hiddenbits.data import AllOnes, Complement, Dense, Pattern, TableError, open_table
+from hiddenbits.data import AllOnes, Complement, Dense, Pattern, open_table
+from hiddenbits.exceptions import TableError
 from tests.data.tables import assert_reads, bits, frame, holes, write_parquet
 
 PLAIN = SimpleNamespace(coding_=None)  # stands for a model that was fitted to bits: nothing is guessed
@@ -33,7 +34,7 @@ def test_parquet(tmp_path, dtype, share):
     exact = dtype not in ("float", "double")
     kinds = {0.0: AllOnes if exact else Complement, 0.03: Complement, 0.5: Dense, 0.97: Pattern}
     assert isinstance(table.source.read(40, 41)[1], kinds[share])
-    zero = open_table(tmp_path / "*.parquet", blank="zero")
+    zero = open_table(tmp_path / "*.parquet", empty="zero")
     assert_reads(zero, np.nan_to_num(x))
     assert isinstance(zero.source.read(0, 5)[1], AllOnes)
     assert_reads(open_table(tmp_path / "2.parquet", columns=["c3", "c1"]), x[41:, [3, 1]])
@@ -91,12 +92,12 @@ def test_parquet_errors(tmp_path):
             open_table(path, **options).to_float()
 
     party = {"a": [0, 1], "party": ["D", "R"]}
-    fails(party, r"x\.parquet: row 0, column 1 \('party'\): 'D' is not a bit", code=PLAIN)
+    fails(party, r"x\.parquet: row 0, column 1 \('party'\): 'D' is not a bit", recode=PLAIN)
     fails({"a": [0, 1], "l": [[0], [1]]}, r"column 'l' holds list<.*column='l'")
     five = {"a": [0, 1] * 20, "b": [0, 1] * 19 + [5, 1]}
-    fails(five, r"x\.parquet: row 38, column 1 \('b'\): 5 is not a bit", code=PLAIN)
+    fails(five, r"x\.parquet: row 38, column 1 \('b'\): 5 is not a bit", recode=PLAIN)
     fails(five, r"x\.parquet: One column needs a decision(.|\n)*'b': ordered values 0, 1, 5(.|\n)*drop=\['b'\]")
-    fails({"a": [0, -1]}, r"row 1, column 0 \('a'\): -1 is not a bit", code=PLAIN)
+    fails({"a": [0, -1]}, r"row 1, column 0 \('a'\): -1 is not a bit", recode=PLAIN)
     fails({"a": [0, 1]}, "column= names 'z', but the columns are 'a'", column="z")
     fails({"a": []}, r"x\.parquet: (The table has 0 rows|column 'a' holds null)")
     fails({}, r"x\.parquet: The table has 0 rows and 0 columns")

@@ -9,8 +9,9 @@ import warnings
 import numpy as np
 import pytest
 
-from hiddenbits import SpilledTableWarning, TableError, open_table
+from hiddenbits import open_table
 from hiddenbits.data.named import streams
+from hiddenbits.exceptions import SpilledTableWarning, TableError
 from tests.data import test_same_bits
 from tests.data.named import postgres_server
 from tests.data.test_same_bits import expected  # noqa: F401  (a fixture)

@@ -7,7 +7,8 @@ import zipfile
 import numpy as np
 import pytest
 
-from hiddenbits import FoundDialectWarning, TableError, open_table
+from hiddenbits import open_table
+from hiddenbits.exceptions import CSVDialectWarning, TableError
 
 pytest.importorskip("python_calamine")
 openpyxl = pytest.importorskip("openpyxl")
@@ -51,7 +52,7 @@ def test_cells_are_those_of_a_csv_file(tmp_path, name):
 
 def test_sheets_are_chosen_and_said(tmp_path):
     path = write(tmp_path / "x.xlsx", [], notes=[["a"], [1]], more=[["b"], [0], [1]])
-    with pytest.warns(FoundDialectWarning, match="read from sheet 'notes', the first of 'data', 'notes', 'more'"):
+    with pytest.warns(CSVDialectWarning, match="read from sheet 'notes', the first of 'data', 'notes', 'more'"):
         assert open_table(path).names == ("a",)
     for sheet in ("more", 2):
         assert open_table(path, sheet=sheet).names == ("b",)

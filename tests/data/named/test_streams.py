@@ -6,9 +6,10 @@ import warnings
 import numpy as np
 import pytest
 
-from hiddenbits import SpilledTableWarning, TableError, open_table
+from hiddenbits import open_table
 from hiddenbits.data.named import streams
 from hiddenbits.data.named.parquet import open as open_parquet
+from hiddenbits.exceptions import SpilledTableWarning, TableError
 
 pa = pytest.importorskip("pyarrow")
 ds = pytest.importorskip("pyarrow.dataset")
@@ -142,11 +143,11 @@ def test_folders_with_partitions_are_read_where_they_are(tmp_path, monkeypatch, 
     frame = hive(tmp_path / "table")
     if not small:
         monkeypatch.setattr(open_parquet, "SMALL_BYTES", 100)
-    table = open_table(tmp_path / "table", code=CODE)
+    table = open_table(tmp_path / "table", recode=CODE)
     assert table.names == ("a", "b", "year", "kind")
-    np.testing.assert_array_equal(table.to_float(), open_table(frame, code=CODE).to_float())
+    np.testing.assert_array_equal(table.to_float(), open_table(frame, recode=CODE).to_float())
     assert table.source.resident == small
-    bits = open_table(tmp_path / "table", drop=["a", "b", "year"], code={"kind": {"yes": 1}})
+    bits = open_table(tmp_path / "table", drop=["a", "b", "year"], recode={"kind": {"yes": 1}})
     assert bits.beside["year"] == frame["year"].to_pylist()
     with pytest.raises(TableError, match=r"this is a folder\. Name its files"):
         open_table(tmp_path / "table" / "year=2" / "kind=no")
@@ -164,13 +165,13 @@ def test_datasets_with_partitions_are_not_spilled(tmp_path, monkeypatch, far):
         fs.put(folder, "/hive/table", recursive=True)
         folder = "/hive/table"
     dataset = ds.dataset(folder, format="parquet", partitioning="hive", filesystem=fs)
-    table = open_table(dataset, code=CODE)
+    table = open_table(dataset, recode=CODE)
     assert not table.source.resident
-    np.testing.assert_array_equal(table.to_float(), open_table(dataset.to_table(), code=CODE).to_float())
+    np.testing.assert_array_equal(table.to_float(), open_table(dataset.to_table(), recode=CODE).to_float())
     np.testing.assert_array_equal(table.source.read(100, 200)[0].to_dense(), table.to_float()[100:200])
     if far:
-        again = open_table("memory://hive/table", code=CODE)
-        np.testing.assert_array_equal(again.to_float(), open_table(frame, code=CODE).to_float())
+        again = open_table("memory://hive/table", recode=CODE)
+        np.testing.assert_array_equal(again.to_float(), open_table(frame, recode=CODE).to_float())
 
 
 def test_partitions_of_bits_are_plain_columns(tmp_path):

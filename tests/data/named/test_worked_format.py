@@ -5,8 +5,9 @@ import sys
 import numpy as np
 import pytest
 
-from hiddenbits import LatentClassAnalysis, TableError, open_table
+from hiddenbits import LatentClassAnalysis, open_table
 from hiddenbits.data import openers
+from hiddenbits.exceptions import TableError
 
 from . import worked_format
 

@@ -7,12 +7,12 @@ of them, rows of bits. The keyword arguments of the function become options of `
 from typing import Any
 
 from hiddenbits.data.cell_checks import MAX_BYTES
-from hiddenbits.data.errors import TableError
 from hiddenbits.data.file_request import FileRequest, naming, reading
 from hiddenbits.data.locations.places import open_file
 from hiddenbits.data.named.frames import open_frame
 from hiddenbits.data.openers import Format
 from hiddenbits.data.table import Table
+from hiddenbits.exceptions import TableError
 
 ORC = Format("orc", (".orc",), "named.worked_format:open_orc")  # its line in `FORMATS`, if it lay in data/named
 

@@ -82,7 +82,7 @@ CASES = (
         cells({"milk": "x _ x _ x", "bread": "_ x x _ _"}),
         {"milk": "10101", "bread": "01100"},
         asks=("milk", "bread"),
-        say=("code={'milk': {'x': 1, '': 0}, 'bread': {'x': 1, '': 0}}",),
+        say=("recode={'milk': {'x': 1, '': 0}, 'bread': {'x': 1, '': 0}}",),
     ),
     Case(
         "votes: y and n with ?, and a party",

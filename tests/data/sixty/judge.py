@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from hiddenbits import ColumnsCodedWarning, ColumnsLeftOutWarning, TableError, open_table
+from hiddenbits import open_table
+from hiddenbits.exceptions import ExcludedColumnsWarning, RecodedColumnsWarning, TableError
 
 READ, REFUSED, WRONG = "read rightly", "refused, and the option worked", "WRONG"
 
@@ -101,14 +102,14 @@ def _verdict(case: Case, found: tuple[Any, list[Any]], right: str) -> tuple[str,
     coding = table.coding
     taken = {} if coding is None else {one.name: one.taken for one in table.read_as.looks}
     out = {} if coding is None else {name: taken.get(name, "") for name in coding.left_out}
-    named = "".join(texts.get(ColumnsLeftOutWarning, ()))
+    named = "".join(texts.get(ExcludedColumnsWarning, ()))
     for name, kind in case.left_out.items():
         if out.get(name) != kind:
             return WRONG, f"column {name!r} is {out.get(name)}, not {kind}"
     unsaid = [name for name in case.left_out if repr(name) not in named and name.strip() and right == READ]
     if unsaid or set(out) - set(case.left_out) - set(case.asks):
         return WRONG, f"left out are {out}, and {unsaid} without a word"
-    coded = "".join(texts.get(ColumnsCodedWarning, ()))
+    coded = "".join(texts.get(RecodedColumnsWarning, ()))
     for name, one in case.ones.items():
         column = next(column for column in coding.columns if column.name == name)
         if column.ones != (one,):

@@ -9,7 +9,7 @@ CASES = (
         cells({"q1": "1 2 3 4 5 5 4 1", "q2": "2 2 3 1 5 4 4 4", "a": "0 1 1 0 0 1 1 0"}),
         {"q1": "00011110", "q2": "00001111", "a": "01100110"},
         asks=("q1", "q2"),
-        say=("code={'q1': {4: 1, 5: 1}, 'q2': {4: 1, 5: 1}}",),
+        say=("recode={'q1': {4: 1, 5: 1}, 'q2': {4: 1, 5: 1}}",),
         told=("all other differences between values are lost",),
     ),
     Case(
@@ -17,7 +17,7 @@ CASES = (
         lines("q1,a", "agree,0", "strongly agree,1", "neutral,1", "disagree,0", "agree,1", "strongly disagree,0"),
         {"q1": "110010", "a": "011010"},
         asks=("q1",),
-        say=("code={'q1': {'agree': 1, 'strongly agree': 1}}",),
+        say=("recode={'q1': {'agree': 1, 'strongly agree': 1}}",),
         told=("'strongly disagree', 'disagree', 'neutral', 'agree', 'strongly agree'",),
     ),
     Case(
@@ -25,14 +25,14 @@ CASES = (
         cells({"q1": "1 2 3 4 5 99 4 1", "q2": "2 2 3 1 99 4 5 4"}),
         {"q1": "00011-10", "q2": "0000-111"},
         asks=("q1", "q2"),
-        say=("missing=[99]", "code={'q1': {4: 1, 5: 1}, 'q2': {4: 1, 5: 1}}"),
+        say=("missing=[99]", "recode={'q1': {4: 1, 5: 1}, 'q2': {4: 1, 5: 1}}"),
     ),
     Case(
-        "a few colours",
-        cells({"colour": "red blue green red blue red green red", "a": "0 1 1 0 1 0 0 1"}),
-        {"colour": "10010101", "a": "01101001"},
-        asks=("colour",),
-        say=("code={'colour': {'red': 1}}",),
+        "a few colors",
+        cells({"color": "red blue green red blue red green red", "a": "0 1 1 0 1 0 0 1"}),
+        {"color": "10010101", "a": "01101001"},
+        asks=("color",),
+        say=("recode={'color': {'red': 1}}",),
         told=("all other differences between values are lost",),
     ),
     Case(

@@ -23,14 +23,14 @@ ROOM = 1 << 30  # bytes of address space beyond what is in use
 
 def originals(folder: Path) -> list[bytes]:
     """Model files of every kind: with names and without, fitted whole and online."""
-    X = simulate_mixture(300, 7, 3, seed=0).X
+    X = simulate_mixture(300, 7, 3, random_state=0).X
     models = [
         hiddenbits.LatentClassAnalysis(3, random_state=0).fit(X),
         hiddenbits.LatentClassAnalysis(2, random_state=1).partial_fit(X),
         hiddenbits.IndependentColumns().fit(hiddenbits.open_table(X, names=[f"question {j}" for j in range(7)])),
         hiddenbits.IndependentColumns().partial_fit(X),
         hiddenbits.LogisticPCA(2, random_state=0).fit(X),
-        hiddenbits.LogisticPCA(1, method=hiddenbits.Variational(refine=False), random_state=0).partial_fit(X),
+        hiddenbits.LogisticPCA(1, method=hiddenbits.options.Variational(refine=False), random_state=0).partial_fit(X),
         hiddenbits.ClippedPCA(2, random_state=0).fit(X),
         hiddenbits.ClippedPCA(1, random_state=0).partial_fit(X),
     ]
@@ -46,7 +46,7 @@ def check(path: Path, raw: bytes, resummed: bool, original: bytes) -> str:
     path.write_bytes(raw)
     try:
         model = hiddenbits.load(path)
-    except hiddenbits.StoreError as error:
+    except hiddenbits.exceptions.FileError as error:
         message = str(error)
         assert message, "an error without a message"
         assert "\n" not in message, message
@@ -59,8 +59,8 @@ def check(path: Path, raw: bytes, resummed: bool, original: bytes) -> str:
         assert all(np.array_equal(arrays[name], old_arrays[name]) for name in arrays)
     assert type(model).__name__ == kind
     assert hyperparameters_of(model) == hyperparameters_of(type(model)()) | meta["hyperparameters"]
-    assert model.params_.flaw() is None
-    for name, array in model.params_.to_arrays().items():
+    assert model._params.flaw() is None
+    for name, array in model._params.to_arrays().items():
         assert np.array_equal(array, arrays[f"params.{name}"])
         assert np.isfinite(array).all()
     assert np.array_equal(model.trace_, arrays["trace"])

@@ -6,16 +6,9 @@ import numpy as np
 import pytest
 
 import hiddenbits
-from hiddenbits import (
-    ColumnsCodedWarning,
-    IndependentColumns,
-    LatentClassAnalysis,
-    StoreError,
-    TableError,
-    load,
-    open_table,
-)
+from hiddenbits import IndependentColumns, LatentClassAnalysis, load, open_table
 from hiddenbits.data.columns import Coding
+from hiddenbits.exceptions import FileError, RecodedColumnsWarning, TableError
 from hiddenbits.store import read, write
 
 pytestmark = pytest.mark.core
@@ -50,7 +43,7 @@ def fitted(frame, estimator=None):
 
 def test_a_fit_says_what_it_reads_and_is_the_fit_of_the_bits():
     frame = survey()
-    with pytest.warns(ColumnsCodedWarning, match="yes = 1, no = 0 in 'q1'; 2 = 1, 1 = 0 in 'q2'"):
+    with pytest.warns(RecodedColumnsWarning, match="yes = 1, no = 0 in 'q1'; 2 = 1, 1 = 0 in 'q2'"):
         open_table(frame, drop="who")
     model = quietly_left_out(frame)
     plain = LatentClassAnalysis(2, n_init=2, random_state=0).fit(bits_of(frame))
@@ -64,22 +57,22 @@ def test_a_fit_says_what_it_reads_and_is_the_fit_of_the_bits():
 
 def quietly_left_out(frame):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", hiddenbits.ColumnsLeftOutWarning)
+        warnings.simplefilter("ignore", hiddenbits.exceptions.ExcludedColumnsWarning)
         return LatentClassAnalysis(2, n_init=2, random_state=0).fit(frame)
 
 
 def test_opened_tables_are_compared_with_the_fit():
     model = fitted(survey())
-    other = open_table(survey(), drop="who", code={"q1": {"no": 1}, "q2": {2: 1}})
-    with pytest.raises(TableError, match=r"column 'q1' was read differently .* code=model"):
+    other = open_table(survey(), drop="who", recode={"q1": {"no": 1}, "q2": {2: 1}})
+    with pytest.raises(TableError, match=r"column 'q1' was read differently .* recode=model"):
         model.score(other)
-    same = open_table(survey(), code=model)
+    same = open_table(survey(), recode=model)
     assert model.score(same) == model.score(survey())
 
 
 def test_complete_of_values_in_groups():
     frame = pd.DataFrame({"q": [1, 2, 3, 4, 5, None] * 6, "r": [0, 0, 0, 1, 1, 1] * 6})
-    model = IndependentColumns().fit(open_table(frame, code={"q": {4: 1, 5: 1}}))
+    model = IndependentColumns().fit(open_table(frame, recode={"q": {4: 1, 5: 1}}))
     done = model.complete(frame)
     assert list(done["q"][:6]) == ["1", "2", "3", "4", "5", "1 or 2 or 3"]
 
@@ -100,7 +93,7 @@ def test_damaged_codings_are_refused(tmp_path, key, value):
     stored = read(tmp_path / "m.hb")
     meta = {**stored.meta, "coding": {**stored.meta["coding"], key: value}}
     write(tmp_path / "d.hb", stored.kind, meta, stored.arrays)
-    with pytest.raises(StoreError, match="not a valid LatentClassAnalysis"):
+    with pytest.raises(FileError, match="not a valid LatentClassAnalysis"):
         load(tmp_path / "d.hb")
 
 

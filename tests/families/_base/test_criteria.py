@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import hiddenbits
-from hiddenbits import IndependentColumns, LatentClassAnalysis, LogisticPCA, SmallWeightsWarning, evaluate, open_table
+from hiddenbits import IndependentColumns, LatentClassAnalysis, LogisticPCA, evaluate, open_table
 from hiddenbits.datasets import simulate_mixture
+from hiddenbits.exceptions import SmallWeightsWarning
 
 pytestmark = pytest.mark.core
 
@@ -20,7 +21,7 @@ def test_carcinoma_against_polca(real_data, k, types):
     """Two levels have one free probability, as a bit has."""
     table = open_table(real_data / "survey" / "carcinoma.csv", column_types=types)
     model = LatentClassAnalysis(k, n_init=10, tol=1e-9, random_state=0)
-    fit = model.without_prior().fit(table)
+    fit = model._without_prior().fit(table)
     assert (fit.aic(table), fit.bic(table)) == pytest.approx(POLCA[k], abs=1e-3)
     assert model.prior_strength == 1.0
 
@@ -38,15 +39,15 @@ def test_carcinoma_selected(real_data):
     "name", ["LatentClassAnalysis", "HiddenTree", "TreeMixture", "CombinationMachine", "LogisticPCA"]
 )
 def test_criteria_by_hand_and_only_without_a_prior(name):
-    X = simulate_mixture(200, 6, 2, seed=0).X
+    X = simulate_mixture(200, 6, 2, random_state=0).X
     weights = np.random.default_rng(0).integers(1, 4, 200).astype(float)
     model = getattr(hiddenbits, name)(1, random_state=0)
-    with pytest.raises(ValueError, match=r"BIC is defined for maximum likelihood.*without_prior"):
+    with pytest.raises(ValueError, match=r"BIC is defined for maximum likelihood.*prior"):
         model.fit(X).bic(X)
     with pytest.raises(ValueError, match="AIC is defined for maximum likelihood"):
         model.aic(X)
     table = open_table(X).with_weights(weights)
-    fit = model.without_prior().fit(table)
+    fit = model._without_prior().fit(table)
     likelihood = weights @ fit.score_samples(X)
     assert fit.aic(table) == pytest.approx(-2 * likelihood + 2 * fit.n_parameters_, rel=1e-12)
     assert fit.bic(table) == pytest.approx(-2 * likelihood + np.log(weights.sum()) * fit.n_parameters_, rel=1e-12)
@@ -54,20 +55,20 @@ def test_criteria_by_hand_and_only_without_a_prior(name):
 
 def test_independent_columns_in_closed_form():
     X = np.array([[0, 1], [1, 1], [0, 0], [0, 1]])
-    fit = IndependentColumns().without_prior().fit(X)
+    fit = IndependentColumns()._without_prior().fit(X)
     likelihood = 2 * (3 * np.log(0.75) + np.log(0.25))
     assert (fit.n_parameters_, fit.aic(X)) == (2, pytest.approx(-2 * likelihood + 4, rel=1e-12))
 
 
 def test_an_estimate_has_no_criteria():
-    X = simulate_mixture(60, 8, 2, seed=0).X
-    model = LogisticPCA(4, random_state=0, tol=1e-2).without_prior().fit(X)
+    X = simulate_mixture(60, 8, 2, random_state=0).X
+    model = LogisticPCA(4, random_state=0, tol=1e-2)._without_prior().fit(X)
     with pytest.raises(ValueError, match="needs an exact likelihood"):
         model.bic(X)
 
 
 def test_weights_that_add_up_to_little_are_warned_of():
-    X = simulate_mixture(300, 6, 2, seed=0).X
+    X = simulate_mixture(300, 6, 2, random_state=0).X
     model = LatentClassAnalysis(2, random_state=0)
     plain = model.fit(X).score(X)
     with pytest.warns(SmallWeightsWarning, match=r"300 rows add up to 1.*mean of 1 first"):
@@ -85,7 +86,7 @@ def test_weights_that_add_up_to_little_are_warned_of():
 
 
 def test_a_comparison_says_it_too():
-    X = simulate_mixture(100, 4, 2, seed=0).X
+    X = simulate_mixture(100, 4, 2, random_state=0).X
     found = evaluate.compare(X, ["IndependentColumns"], sample_weight=np.full(100, 0.01), measures=())
     assert "SmallWeightsWarning" in found.entries[0].note
 

@@ -8,10 +8,11 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 import hiddenbits
-from hiddenbits import Annealing, BinarySparseCoding, CombinationMachine, LogisticPCA, Quadrature
+from hiddenbits import BinarySparseCoding, CombinationMachine, LogisticPCA
 from hiddenbits.families._base.callbacks import CallbackSupportMixin  # before scikit-learn 1.9 a stand-in
 from hiddenbits.families._base.parameters import COMMON
 from hiddenbits.families.registry import ESTIMATORS
+from hiddenbits.options import Annealing, Quadrature
 from hiddenbits.store import read, write
 
 pytestmark = pytest.mark.core
@@ -116,5 +117,5 @@ SCHEDULE = {"of": "Annealing", **Annealing().get_params()}
 )
 def test_files_with_other_options_are_refused(saved, value):
     _, with_schedule = saved
-    with pytest.raises(hiddenbits.StoreError, match="not a valid BinarySparseCoding"):
+    with pytest.raises(hiddenbits.exceptions.FileError, match="not a valid BinarySparseCoding"):
         hiddenbits.load(with_schedule(value))

@@ -29,7 +29,7 @@ CAUSES = {
 
 @pytest.fixture(scope="module")
 def rows():
-    X = simulate_mixture(150, 6, 3, seed=1).X.astype(float)
+    X = simulate_mixture(150, 6, 3, random_state=1).X.astype(float)
     X[np.random.default_rng(1).random(X.shape) < 0.1] = np.nan
     return X
 

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.core
 
 @pytest.mark.parametrize("seed", range(3))
 def test_score_is_the_weighed_mean(seed, monkeypatch):
-    X, rng = simulate_mixture(3000, 8, 2, seed=seed).X, np.random.default_rng(seed)
+    X, rng = simulate_mixture(3000, 8, 2, random_state=seed).X, np.random.default_rng(seed)
     model = LatentClassAnalysis(2, n_init=1, random_state=seed).fit(X)
     weights = rng.random(len(X))
     each = model.score_samples(X)

@@ -29,7 +29,7 @@ NAMES = tuple("abcdef")
 
 @pytest.fixture(scope="module")
 def rows():
-    X = simulate_mixture(300, 6, 2, seed=0).X.astype(float)
+    X = simulate_mixture(300, 6, 2, random_state=0).X.astype(float)
     X[np.random.default_rng(0).random(X.shape) < 0.1] = np.nan
     return pandas.DataFrame(X, columns=list(NAMES))
 
@@ -56,7 +56,7 @@ def test_the_story_has_the_score_next_to_that_of_independent_columns(rows):
     assert story["rows"] == "300 x 6 columns"
     assert (
         story["passes"]
-        == f"{model.n_iter_}, in the best of 2 restarts, of which {model.n_agreeing_} found this maximum"
+        == f"{model.n_iter_}, in the best of 2 restarts, of which {model._n_agreeing} found this maximum"
     )
     assert story["stop"] == "converged"
     independent = IndependentColumns(prior_strength=0).fit(rows).score(rows)
@@ -75,7 +75,7 @@ def test_the_story_has_the_score_next_to_that_of_independent_columns(rows):
     ids=lambda model: type(model).__name__,
 )
 def test_a_fit_of_maximum_likelihood_has_the_line_of_a_paper(rows, model):
-    fit = diagnostics.overall(model.fit(rows), rows)
+    fit = diagnostics.fit_statistics(model.fit(rows), rows)
     assert model.summary().story["fit"] == (
         f"log-likelihood {fit.log_likelihood:,.2f}; {fit.n_parameters} parameters; AIC {fit.aic:,.2f}; "
         f"BIC {fit.bic:,.2f}; adjusted BIC {fit.sabic:,.2f}"

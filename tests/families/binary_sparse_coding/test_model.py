@@ -76,7 +76,7 @@ def test_rows_equal_enumeration(missing, seed):
     truth = [truth_of_row(params, y, every) for y in rows]
     np.testing.assert_allclose(model.log_likelihood(params, shared, block), [t[0] for t in truth], atol=1e-10)
     np.testing.assert_allclose(model.posterior(params, shared, block), [t[1] @ every for t in truth], atol=1e-12)
-    np.testing.assert_array_equal(model.code(params, shared, block), [every[t[1].argmax()] for t in truth])
+    np.testing.assert_array_equal(model.posterior_mode(params, shared, block), [every[t[1].argmax()] for t in truth])
     filled = model.fill(params, shared, block)
     np.testing.assert_allclose(filled, [t[1] @ every @ params.fields.T for t in truth], atol=1e-11)
     joint = [model.log_joint(params, np.nan_to_num(rows[0]), s) for s in every]
@@ -100,7 +100,7 @@ def test_most_probable_state_outside_the_candidates():
     rows = rows_of(wide, 5, n=200)
     states = [states_of_row(wide, y, 2, 2) for y in rows[:40]]
     best = [s[truth_of_row(wide, y, s)[1].argmax()] for s, y in zip(states, rows, strict=False)]
-    np.testing.assert_array_equal(model.code(wide, model.prepare(wide), block_of(rows))[:40], best)
+    np.testing.assert_array_equal(model.posterior_mode(wide, model.prepare(wide), block_of(rows))[:40], best)
 
 
 # Updates ------------------------------------------------------------------------------------------------------------
@@ -109,7 +109,7 @@ def test_most_probable_state_outside_the_candidates():
 @pytest.mark.parametrize("missing", [0.0, 0.3])
 @pytest.mark.parametrize("seed", range(3))
 def test_update_is_the_maximum_of_the_expected_log_joint(seed, missing):
-    """With all states and no blanks: W, sigma and pi maximise Sum <ln p(y, s)>, found by a general optimiser."""
+    """With all states and no blanks: W, sigma and pi maximize Sum <ln p(y, s)>, found by a general optimizer."""
     params = params_of(seed, 5, 3)
     rows = rows_of(params, seed, n=60, missing=missing)
     model = all_states(3, shared_activity=False)
@@ -243,12 +243,12 @@ def test_the_start_about_the_mean_has_sigma_from_the_rows():
     rows = rows_of(params, 7, n=50, missing=0.1)
     table = open_table(rows, reals=True)
     model = AnnealedCoding(6, 6, 6, first_candidates=6, first_active=6, start_from="mean", start_active=1.0)
-    from hiddenbits.data.summary import summarise
+    from hiddenbits.data.summary import summarize
 
     def passes(function):
         return Local().reduce(function, table.grid(16))
 
-    start = model.start(passes(summarise), Key(3), passes)
+    start = model.start(passes(summarize), Key(3), passes)
     np.testing.assert_allclose(start.fields.mean(axis=1), np.nanmean(rows, axis=0), atol=0.05)
     before = replace(start, noise=start.spread)
     truth = true_statistics(before, rows, np.ones(50), 6, 6)

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import hiddenbits
-from hiddenbits import ClippedPCA, IndependentColumns, TableError, evaluate
+from hiddenbits import ClippedPCA, IndependentColumns, evaluate
+from hiddenbits.exceptions import TableError
 from tests.families.clipped_pca.clipped_data import bumps, probit_params, rows_from, with_blanks
 
 pytestmark = pytest.mark.core
@@ -15,8 +16,8 @@ def table(seed=0, d=12, n=900, q=2, missing=0.1, high=0.9):
 
 
 def assert_same(one, other, atol=0.0):
-    for name, array in one.params_.to_arrays().items():
-        np.testing.assert_allclose(other.params_.to_arrays()[name], array, rtol=0, atol=atol)
+    for name, array in one._params.to_arrays().items():
+        np.testing.assert_allclose(other._params.to_arrays()[name], array, rtol=0, atol=atol)
 
 
 # ---------------------------------------------------------------------------------------------------- fits in pieces
@@ -31,7 +32,7 @@ def test_rows_in_pieces_are_the_whole_fit(missing):
     for piece in (slice(500, 900), slice(0, 20), slice(20, 500)):
         online.partial_fit(X[piece], sample_weight=weights[piece])
     assert_same(whole, online, atol=1e-9)
-    assert online.weight_seen_ == weights.sum()
+    assert online._fit_weight == weights.sum()
 
 
 def test_a_fit_goes_on_with_further_rows():
@@ -49,7 +50,7 @@ def test_a_fit_goes_on_with_further_rows():
 def test_it_finds_structure_and_guesses_hidden_cells():
     """Held-out cells choose the number of dimensions, as for every model."""
     X = table(3, d=16, n=1200, missing=0.0)
-    figures = [evaluate.hidden_cells(m, X) for m in (IndependentColumns(), ClippedPCA(1), ClippedPCA(2))]
+    figures = [evaluate.held_out_cells(m, X) for m in (IndependentColumns(), ClippedPCA(1), ClippedPCA(2))]
     for worse, better in ((0, 1), (1, 2)):
         assert figures[better].value + 2 * figures[better].standard_error < figures[worse].value
 
@@ -66,7 +67,7 @@ def test_few_columns_are_not_made_worse_than_independent_columns():
 def test_likelihoods_say_of_which_kind_they_are():
     X = table()
     exact, sampled = ClippedPCA(2, random_state=0).fit(X), ClippedPCA(5, random_state=0).fit(X)
-    assert (exact.likelihood_, sampled.likelihood_) == ("exact", "estimate")
+    assert (exact._likelihood_kind, sampled._likelihood_kind) == ("exact", "estimate")
     assert not exact.score_samples(X[:9], return_std=True)[1].any()
     scores, errors = sampled.score_samples(X[:9], return_std=True)
     assert (errors > 0).all()
@@ -74,7 +75,7 @@ def test_likelihoods_say_of_which_kind_they_are():
     finer, smaller = sampled.set_params(n_draws=5000).score_samples(X[:9], return_std=True)
     assert (smaller < errors / 2).all()
     assert (np.abs(finer - scores) < 5 * errors).all()
-    means, covariances = sampled.posterior(X[:9], return_cov=True)
+    means, covariances = sampled.transform(X[:9], return_cov=True)
     assert covariances.shape == (9, 5, 5)
     np.testing.assert_array_equal(means, sampled.transform(X[:9]))
 
@@ -155,7 +156,7 @@ def test_a_model_without_noise_says_what_it_cannot_do():
     model = ClippedPCA(2, biases=False, max_communality=1.0, random_state=0).fit(bumps(32))
     assert {row.tobytes() for row in model.sample(3000)} == {row.tobytes() for row in bumps(32)}
     np.testing.assert_allclose(np.unique(model.inverse_transform([[1.0, 0.5]])), [0.0, 1.0], atol=1e-15)
-    for verb in (model.score_samples, model.transform, model.complete, model.bit_probabilities):
+    for verb in (model.score_samples, model.transform, model.complete, model._cell_probabilities):
         with pytest.raises(ValueError, match="max_communality below 1"):
             verb(bumps(32)[:2])
 

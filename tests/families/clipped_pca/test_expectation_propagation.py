@@ -77,9 +77,9 @@ def test_many_dimensions_against_a_long_importance_sample():
         scores += np.log(np.diag(root)).sum()
         weights = np.exp(scores - logsumexp(scores))
         assert 1 / (weights**2).sum() > 10_000  # worth as many independent draws
-        centre = weights @ y
-        spread = np.sqrt(weights @ (y - centre) ** 2)
-        assert (np.abs(mean - centre) / spread).max() < 0.02
+        center = weights @ y
+        spread = np.sqrt(weights @ (y - center) ** 2)
+        assert (np.abs(mean - center) / spread).max() < 0.02
         assert log_p == pytest.approx(logsumexp(scores) - np.log(len(y)), abs=0.05)
 
 

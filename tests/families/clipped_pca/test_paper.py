@@ -26,7 +26,7 @@ def test_the_ring_is_drawn_exactly():
     assert drawn == {tuple(row) for row in np.asarray(ring).tolist()}
 
 
-@pytest.mark.filterwarnings("ignore::hiddenbits.DegeneratePairsWarning")
+@pytest.mark.filterwarnings("ignore::hiddenbits.exceptions.DegeneratePairsWarning")
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_loadings_are_the_raw_eigenvectors(seed):
     """Of C^XX as `tetrachoric` has it, up to a sign and the length of each column's w."""

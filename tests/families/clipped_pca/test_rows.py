@@ -61,7 +61,7 @@ def test_without_a_grid(seed):
 def test_codes_are_tops():
     params, rows, _ = setting(2, 3)
     model = Clipped(2)
-    codes = model.code(params, None, one_block(rows))
+    codes = model.posterior_mode(params, None, one_block(rows))
     for row, top in zip(rows, codes, strict=True):
         seen = ~np.isnan(row)
         part = type(params)(*(getattr(params, name)[seen] for name in ("loadings", "biases")), *[np.zeros(0)] * 4)

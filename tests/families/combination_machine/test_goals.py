@@ -7,7 +7,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from hiddenbits import CombinationMachine, IndependentColumns
-from hiddenbits.datasets import influences_truth, simulate_influences
+from hiddenbits.datasets import simulate_influences, true_influences
 from hiddenbits.families.combination_machine.model import Combination
 from tests.families.combination_machine.machine_data import random_machine
 from tests.oracle.machine import MachineOracle
@@ -19,7 +19,7 @@ def told(weights, thresholds, bias):
     """Return an estimator with these parameters: a start, told."""
     d, m = weights.shape
     model = CombinationMachine(m, start="noise", max_iter=0, random_state=0).fit(np.tile([[0], [1]], (m, d)))
-    model.params_ = Combination().exact(weights, thresholds, bias)
+    model._params = Combination().exact(weights, thresholds, bias)
     return model
 
 
@@ -41,14 +41,14 @@ def test_six_bits_and_four_units_by_brute_force(seed):
     np.testing.assert_allclose(model.score_samples(rows), np.log(truth.p), rtol=0, atol=1e-10)
     units = truth.joint @ truth.h / truth.p[:, None]
     np.testing.assert_allclose(model.transform(rows), units, rtol=0, atol=1e-10)
-    np.testing.assert_array_equal(model.code(rows), truth.h[truth.joint.argmax(axis=1)])
+    np.testing.assert_array_equal(model.posterior_mode(rows), truth.h[truth.joint.argmax(axis=1)])
     for j in range(6):
         on = rows.copy()
         on[:, j] = 1
         off = on.copy()
         off[:, j] = 0
         one, none = truth.p[truth.number(on)], truth.p[truth.number(off)]
-        np.testing.assert_allclose(model.bit_probabilities(rows)[:, j], one / (one + none), rtol=0, atol=1e-10)
+        np.testing.assert_allclose(model._cell_probabilities(rows)[:, j], one / (one + none), rtol=0, atol=1e-10)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -71,11 +71,11 @@ def test_completion_equals_brute_force(seed, n_missing):
 @pytest.mark.parametrize("target", ["A", "B"])
 def test_partition_of_the_targets(target):
     """ln Z as worked out elsewhere, and the log-loss of the truth on the rows of a known seed."""
-    weights, thresholds = influences_truth(target)
+    weights, thresholds = true_influences(target)
     truth = told(weights.T.copy(), thresholds, np.zeros(64))
     assert truth.log_partition_ == pytest.approx({"A": 136.908604, "B": 83.650665}[target], abs=1e-5)
     if target == "A":
-        drawn = simulate_influences("A", seed=1000)
+        drawn = simulate_influences("A", random_state=1000)
         losses = [log_loss(truth, rows) for rows in (drawn.train, drawn.test)]
         np.testing.assert_allclose(losses, [0.399995, 0.401602], rtol=0, atol=1e-6)
 
@@ -89,7 +89,7 @@ def test_greedy_growth_comes_close_to_the_targets(target, units, most):
     Of A's ten units the first is on in nearly all rows and acts on all bits alike. It is a bias, beside which there
     are nine others. On B growth needs 11 or 12 units for ten, which would take too long here.
     """
-    drawn = simulate_influences(target, seed=1003)
+    drawn = simulate_influences(target, random_state=1003)
     truth = told(drawn.weights.T.copy(), drawn.thresholds, np.zeros(64))
     fitted = CombinationMachine(units, random_state=0).fit(drawn.train)
     assert log_loss(fitted, drawn.test) - log_loss(truth, drawn.test) <= most
@@ -101,10 +101,10 @@ def test_greedy_growth_comes_close_to_the_targets(target, units, most):
 @pytest.mark.parametrize("n_temperatures", [10, 1000])
 def test_twenty_units_after_chains(target, n_temperatures):
     """ln Z by annealed importance sampling: within 1 nat of enumeration, or no figure; with patience there is one."""
-    rows = simulate_influences(target, n_rows=1000, seed=1000).train
+    rows = simulate_influences(target, n_rows=1000, random_state=1000).train
     model = CombinationMachine(20, method="chains", max_iter=60, random_state=0).fit(rows)
     exact = model.log_partition_
-    assert model.likelihood_ == "exact"
+    assert model._likelihood_kind == "exact"
     found = model.estimate_partition(n_temperatures=n_temperatures)
     assert not found.trustworthy or abs(found.log_z - exact) < 1.0
     assert found.trustworthy or n_temperatures < 1000

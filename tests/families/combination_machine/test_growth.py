@@ -7,12 +7,13 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import hiddenbits
-from hiddenbits import CombinationMachine, Pursuit, evaluate
+from hiddenbits import CombinationMachine, evaluate
 from hiddenbits.datasets import simulate_influences
 from hiddenbits.engine import Key, Local, Position, Settings
 from hiddenbits.families.combination_machine.growth import fit_machine
 from hiddenbits.families.combination_machine.model import Combination
 from hiddenbits.families.combination_machine.projection_pursuit import pursue
+from hiddenbits.options import Pursuit
 from tests.contracts.conftest import table_of
 from tests.contracts.test_same_bits import fit_with_interruptions
 
@@ -29,7 +30,7 @@ def switches(seed, k, n=1500):
 @pytest.mark.full
 def test_hidden_cells_choose_as_well():
     rows = switches(0, 2, 600)
-    losses = [evaluate.hidden_cells(CombinationMachine(m, random_state=0), rows).value for m in (1, 2, 3)]
+    losses = [evaluate.held_out_cells(CombinationMachine(m, random_state=0), rows).value for m in (1, 2, 3)]
     assert int(np.argmin(losses)) + 1 == 2
 
 
@@ -91,13 +92,13 @@ def test_few_iterations_are_as_many_as_asked_for():
 @pytest.mark.full
 def test_a_default_fit_converges_in_earnest():
     """Going on with the smallest tolerance gains less than .003 nats a row; p / 2N is .16. No warning, either."""
-    rows = simulate_influences("A", n_rows=1000, seed=1001).train
+    rows = simulate_influences("A", n_rows=1000, random_state=1001).train
     model = CombinationMachine(4, random_state=0).fit(rows)
     assert model.converged_
     table = table_of(rows)
     combination = replace(model._model(), start_from="noise")
     further = fit_machine(
-        combination, table.grid(1000), Local(), Settings(max_iter=500, tol=0.0), _At(model.params_), None
+        combination, table.grid(1000), Local(), Settings(max_iter=500, tol=0.0), _At(model._params), None
     )
     assert 0.0 <= (further.trace[-1] - model.trace_[-1]) / 1000 < 0.003
 

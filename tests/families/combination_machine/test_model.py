@@ -80,7 +80,7 @@ def test_states_in_chunks_equal_states_at_once(monkeypatch):
     model, params = Combination(4), machine(3)
     block = table_of(rows_of(3, 20, 6, missing=True)).grid(20).blocks[0]
     whole = model.expect(params, model.prepare(params), block, None, Key(0))[0].to_arrays()
-    verbs = [model.log_likelihood, model.posterior, model.code, model.fill, model.leave_one_out]
+    verbs = [model.log_likelihood, model.posterior, model.posterior_mode, model.fill, model.leave_one_out]
     answers = [verb(params, model.prepare(params), block) for verb in verbs]
     monkeypatch.setattr(missing_rows, "STATES_AT_ONCE", 4)
     chunked = model.expect(params, model.prepare(params), block, None, Key(0))[0].to_arrays()
@@ -94,7 +94,7 @@ def test_the_most_probable_code_is_the_most_probable():
     model, params = Combination(4), machine(4)
     rows = rows_of(4, 40, 6, missing=True)
     rows[:10] = np.nan_to_num(rows[:10])  # complete rows, too
-    codes = model.code(params, model.prepare(params), table_of(rows).grid(40).blocks[0])
+    codes = model.posterior_mode(params, model.prepare(params), table_of(rows).grid(40).blocks[0])
     for row, code in zip(rows, codes, strict=True):
         seen = ~np.isnan(row)
         s = np.where(seen, 2 * np.nan_to_num(row) - 1, 0.0)

@@ -8,9 +8,9 @@ from scipy.special import expit
 
 import hiddenbits
 from hiddenbits import CombinationMachine
-from hiddenbits.data.summary import summarise
+from hiddenbits.data.summary import summarize
 from hiddenbits.engine import Key, Settings, fit_persistent
-from hiddenbits.families.combination_machine.chain_verbs import UntrustedLikelihoodError
+from hiddenbits.exceptions import UntrustedLikelihoodError
 from hiddenbits.families.combination_machine.model import Combination
 from hiddenbits.families.combination_machine.model_chains import SWEEPS, CombinationChains, SampledBlanks
 from hiddenbits.families.combination_machine.tempered_chains import expectations
@@ -69,7 +69,7 @@ def test_chains_learn_what_enumeration_learns(seed):
     exact = CombinationMachine(3, random_state=seed).fit(train)
     chains = CombinationMachine(3, method="chains", max_iter=240, random_state=seed).fit(train)
     assert chains.stop_reason_ == "schedule_done"
-    assert chains.likelihood_ == "exact"  # three units can be enumerated after all
+    assert chains._likelihood_kind == "exact"  # three units can be enumerated after all
     assert chains.score(test) > exact.score(test) - 0.03
 
 
@@ -110,10 +110,10 @@ def large():
 def test_likelihood_is_estimated_and_says_so(large):
     """24 units can be enumerated with patience: the estimate lies within 4 of its standard errors, plus rounding."""
     model, rows = large
-    assert model.likelihood_ == "estimate"
+    assert model._likelihood_kind == "estimate"
     found = model.estimate_partition(n_temperatures=2000)
     assert found.trustworthy, found.why
-    params = model.params_
+    params = model._params
     # Few columns: enumerate the bits instead of the units, an independent way.
     x = 2.0 * ((np.arange(2**12)[:, None] >> np.arange(12)) & 1) - 1.0
     a = x @ params.weights + params.thresholds
@@ -127,7 +127,7 @@ def test_likelihood_is_estimated_and_says_so(large):
     # Rows of chains are correlated: a fifth of them taken as independent.
     error = np.sqrt(0.25 / (len(drawn) / 5))
     np.testing.assert_allclose(drawn.mean(axis=0), p @ (x > 0), rtol=0, atol=5 * error)
-    bits = model.bit_probabilities(rows[:5])
+    bits = model._cell_probabilities(rows[:5])
     for row, found_bits in zip(rows[:5], bits, strict=True):
         for j in range(12):
             pair = [int(((row * (np.arange(12) != j)).astype(int) << np.arange(12)).sum()) + (b << j) for b in (0, 1)]
@@ -167,7 +167,7 @@ def test_no_steps_of_em(large):
 def test_the_free_phase_is_keyed():
     """Another seed, other chains; the same seed, the same machine."""
     rows = structured_rows(np.random.default_rng(3), 200, 8, missing=False)
-    fits = [CombinationMachine(22, max_iter=3, random_state=seed).fit(rows).params_ for seed in (0, 0, 1)]
+    fits = [CombinationMachine(22, max_iter=3, random_state=seed).fit(rows)._params for seed in (0, 0, 1)]
     assert same(fits[0], fits[1])
     assert not same(fits[0], fits[2])
     assert Key(0).rng().random() != Key(1).rng().random()
@@ -178,9 +178,9 @@ def test_a_step_goes_uphill(bias):
     """Along the gradient that the data and the chains give, in whatever coordinates."""
     rows = structured_rows(np.random.default_rng(4), 300, 8, missing=False)
     model, block = CombinationChains(3, ridge=0.0, visible_bias=bias), table_of(rows).grid(300).blocks[0]
-    params = replace(model.start(summarise(block), Key(0), None), weights=machine(0, 8).weights)
+    params = replace(model.start(summarize(block), Key(0), None), weights=machine(0, 8).weights)
     stats = model.expect(params, model.prepare(params), block, None, Key(0))[0]
-    memory = model.first_memory(params, summarise(block), Key(1))
+    memory = model.first_memory(params, summarize(block), Key(1))
     _, memory, _ = model.step(params, memory, stats, 1.0, Key(2), map)
     free = expectations(params.machine(), memory)
     gradient = model.gradient(params, stats, free)

@@ -7,7 +7,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import hiddenbits
 from hiddenbits import CombinationMachine
-from hiddenbits.data.summary import summarise
+from hiddenbits.data.summary import summarize
 from hiddenbits.engine import Checkpoint, Key, Local, Settings
 from hiddenbits.families.combination_machine.growth import fit_machine
 from hiddenbits.families.combination_machine.model import Combination
@@ -28,7 +28,7 @@ def test_steps_are_those_of_a_plain_loop(seed, ridge):
     grid, model = table_of(rows).grid(256), Combination(2, ridge=ridge, start_from="noise")
     outcome = fit_machine(model, grid, Local(), Settings(max_iter=30, tol=0.0, seed=seed), None, None, loop=epochs)
 
-    start = model.start(summarise(grid.blocks[0]), Key(seed), None)
+    start = model.start(summarize(grid.blocks[0]), Key(seed), None)
     point = [start.weights, start.thresholds, start.bias]
     velocity, x = [0.0, 0.0, 0.0], 2 * rows - 1
     for _ in range(30):
@@ -100,7 +100,7 @@ def test_the_size_of_the_paper_needs_no_partition_function(tmp_path):
     W = units.weights
     order = np.argsort(-np.linalg.norm(W, axis=0), kind="stable")
     np.testing.assert_allclose(np.linalg.norm(model.weights_, axis=1), np.linalg.norm(W, axis=0)[order], rtol=1e-9)
-    assert (model.n_iter_, model.stop_reason_, model.likelihood_) == (0, "schedule_done", "estimate")
+    assert (model.n_iter_, model.stop_reason_, model._likelihood_kind) == (0, "schedule_done", "estimate")
     assert not model.bias_.any()
     assert units.thresholds.shape == model.thresholds_.shape
     model.save(tmp_path / "model.hb")

@@ -7,7 +7,7 @@ from scipy.stats import kstest, norm
 
 from hiddenbits import CombinationMachine
 from hiddenbits.data import Table, open_table
-from hiddenbits.data.summary import summarise
+from hiddenbits.data.summary import summarize
 from hiddenbits.datasets import simulate_influences
 from hiddenbits.engine import Key, Local
 from hiddenbits.families.combination_machine import projection_pursuit as module
@@ -40,11 +40,11 @@ def test_sums_equal_those_of_altered_rows(seed, storage, mask, monkeypatch):
     rows[:20] = np.nan_to_num(rows[:20])
     block = table_of(rows, storage, mask, weights).grid(60).blocks[0]
     found, tries = some_units(rng, 7, 3, 0.8), some_units(rng, 7, 2, 0.8)
-    tries = Units(tries.weights, tries.levels, found.centre)
+    tries = Units(tries.weights, tries.levels, found.center)
     sums = module._add_block(module._Look(found, tries, 5), block)
 
     draws, seen, h_total = coins(block, 5, 3), ~np.isnan(rows), 0
-    r = np.where(seen, 2 * np.nan_to_num(rows) - 1 - found.centre, 0.0)
+    r = np.where(seen, 2 * np.nan_to_num(rows) - 1 - found.center, 0.0)
     for n in range(len(r)):
         for w, p, draw in zip(found.weights.T, found.levels, draws[n], strict=True):
             if draw < p + w @ r[n] - 0.5 * (w * seen[n]) @ w:
@@ -68,13 +68,13 @@ def test_em_climbs_the_likelihood_of_two_gaussians(seed, ridge):
     rows = structured_rows(rng, 200, 8, missing=True)
     block = table_of(rows).grid(200).blocks[0]
     none = Units(np.zeros((8, 0)), np.zeros(0), 0.2 * rng.standard_normal(8))
-    tries = Units(0.5 * rng.standard_normal((8, 3)), rng.standard_normal(3), none.centre)
+    tries = Units(0.5 * rng.standard_normal((8, 3)), rng.standard_normal(3), none.center)
     x, heights = 2 * rows - 1, []
     for _ in range(15):
         expected = np.empty(3)
         for c, (w, p) in enumerate(zip(tries.weights.T, tries.levels, strict=True)):
-            off = np.nansum(norm.logpdf(x, none.centre), axis=1)
-            on = np.nansum(norm.logpdf(x, none.centre + w), axis=1)
+            off = np.nansum(norm.logpdf(x, none.center), axis=1)
+            on = np.nansum(norm.logpdf(x, none.center + w), axis=1)
             both = logsumexp([off, on], axis=0, b=[[expit(-p)], [expit(p)]])
             expected[c] = (both - off).sum() - 0.5 * ridge * w @ w
         tries, height = module._stepped(tries, module._add_block(module._Look(none, tries, 0), block), ridge)
@@ -85,7 +85,7 @@ def test_em_climbs_the_likelihood_of_two_gaussians(seed, ridge):
 
 
 def test_thresholds_are_those_of_the_paper():
-    """eq 3.15: th = ln(E[h] / (1 - E[h])) - |w|^2 / 2; around a centre it is moved by w.mu."""
+    """eq 3.15: th = ln(E[h] / (1 - E[h])) - |w|^2 / 2; around a center it is moved by w.mu."""
     units = Units(np.array([[1.0, 0.5], [2.0, 0.0]]), np.array([0.0, np.log(3.0)]), np.zeros(2))
     np.testing.assert_allclose(units.thresholds, [-2.5, np.log(3.0) - 0.125], atol=1e-15)
     moved = Units(units.weights, units.levels, np.array([0.1, -0.2]))
@@ -165,7 +165,7 @@ def log_loss(units, bias, bits):
 @pytest.mark.parametrize("seed", [1000, 1001])
 def test_pursuit_alone_on_target_a(seed):
     """A reference implementation had .6187 with one try of four steps; fair coins have 1, independent bits .90."""
-    drawn = simulate_influences("A", seed=seed)
+    drawn = simulate_influences("A", random_state=seed)
     units = pursue(10, Key(seed), over(open_table(drawn.train), 1024), np.zeros(64), n_steps=4)
     assert log_loss(units, np.zeros(64), drawn.test) < 0.63
 
@@ -175,7 +175,7 @@ def test_pursuit_alone_on_target_a(seed):
 @pytest.mark.parametrize("seed", [1001, 1002])
 def test_pursuit_is_a_start_to_climb_from(seed):
     """Target B, 200 iterations: within .02 of the truth (.3918), where 1,000 come within .01."""
-    drawn = simulate_influences("B", seed=seed)
+    drawn = simulate_influences("B", random_state=seed)
     model = CombinationMachine(10, start="pursuit", ridge=0.0, bias=False, max_iter=200, random_state=seed)
     model.fit(drawn.train)
     assert len(model.trace_) == 200  # no stages: it began with all units
@@ -185,7 +185,7 @@ def test_pursuit_is_a_start_to_climb_from(seed):
 def test_bias_of_a_pursued_start_is_that_of_the_means():
     rows = structured_rows(np.random.default_rng(0), 500, 10, missing=True)
     table, model = table_of(rows), Combination(2, start_from="pursuit")
-    summary = over(table)(summarise)
+    summary = over(table)(summarize)
     start = model.start(summary, Key(0), over(table))
     np.testing.assert_allclose(expit(2 * start.bias), summary.means, rtol=1e-12)
     alone = Combination(2, start_from="pursuit", visible_bias=False).start(summary, Key(0), over(table))

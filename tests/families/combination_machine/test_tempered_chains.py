@@ -78,12 +78,12 @@ def test_log_ratio_is_the_enumerated_one(dtype, accuracy):
         for low, high in ((0.0, 1.0), (0.3, 0.31), (0.0, 1e-3), (0.9, 1.0), (0.5, 0.5)):
             a, b = oracle(arrays, low), oracle(arrays, high)
             found = machine.log_ratio(*signs((a.x > 0).astype(np.uint8), machine), low, high)
-            truth = b.log_unnormalised - a.log_unnormalised
+            truth = b.log_unnormalized - a.log_unnormalized
             np.testing.assert_allclose(found, truth, rtol=accuracy, atol=accuracy * max(high - low, 1e-12 / accuracy))
         base = oracle(arrays, 0.0)
         assert machine.log_base_sum == pytest.approx(base.log_z, abs=1e-5)
         rows, a = signs((base.x > 0).astype(np.uint8), machine)
-        np.testing.assert_allclose(machine.free_energy(rows, a), oracle(arrays).log_unnormalised, rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(machine.free_energy(rows, a), oracle(arrays).log_unnormalized, rtol=1e-5, atol=1e-5)
 
 
 def test_log_ratio_neither_overflows_nor_cancels():

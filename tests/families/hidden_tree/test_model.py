@@ -110,7 +110,7 @@ def test_bits_that_no_state_expects_do_not_underflow(shape):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_it_finds_the_chain_and_fills_in_from_the_neighbours(seed):
+def test_it_finds_the_chain_and_fills_in_from_the_neighbors(seed):
     rng = np.random.default_rng(seed)
     order = rng.permutation(10)
     rows = stripes(rng, 1500, 10, 0.85)

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from hiddenbits import IndependentColumns, LatentClassAnalysis
+from hiddenbits.tables import write_results
 
 pd = pytest.importorskip("pandas")
-pytestmark = pytest.mark.filterwarnings("ignore::hiddenbits.ColumnsCodedWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::hiddenbits.exceptions.RecodedColumnsWarning")
 SCALE = ["never", "sometimes", "often"]
 
 
@@ -78,9 +79,9 @@ def test_arrays_come_back_as_arrays(survey):
 
 def test_results_are_written_by_level(survey, model, tmp_path):
     pq = pytest.importorskip("pyarrow.parquet")
-    written = pq.read_table(model.write("complete", survey, tmp_path / "full")).to_pandas()
+    written = pq.read_table(write_results(model, "complete", survey, tmp_path / "full")).to_pandas()
     pd.testing.assert_frame_equal(written, model.complete(survey).astype({"often": str}), check_dtype=False)
-    given = pq.read_table(model.write("bit_probabilities", survey, tmp_path / "p"))
+    given = pq.read_table(write_results(model, "cell_probabilities", survey, tmp_path / "p"))
     assert given.column_names == model.level_names_
 
 

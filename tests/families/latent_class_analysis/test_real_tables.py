@@ -42,7 +42,7 @@ def test_levels_as_polca(real_data, name, seed):
     model = LatentClassAnalysis(K, prior_strength=0, n_init=10, tol=1e-10, random_state=seed).fit(table)
     assert model.score_samples(table).sum() >= wanted["loglik"][0] - 1e-3
     assert model.n_parameters_ == wanted["npar"][0]
-    found = inference.information(model, table, robust=False, kind="outer")
+    found = inference.standard_errors(model, table, robust=False, kind="outer")
     levels = [level if level[-2:] not in calls else level[:-2] + calls[level[-2:]] for level in model.level_names_]
     classes = [[f"share[{k}]", *(f"P({level}|{k})" for level in levels)] for k in range(1, K + 1)]
     theirs = np.array([[wanted[one] for one in names] for names in classes], float)

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from hiddenbits import LatentClassAnalysis, TableError, load, open_table
+from hiddenbits import LatentClassAnalysis, load, open_table
+from hiddenbits.exceptions import TableError
 
-pytestmark = pytest.mark.filterwarnings("ignore::hiddenbits.ColumnsCodedWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::hiddenbits.exceptions.RecodedColumnsWarning")
 
 pd = pytest.importorskip("pandas")
 ESTIMATOR = LatentClassAnalysis(2, n_init=2, random_state=0)
@@ -63,8 +64,8 @@ def test_the_same_fit_from_every_container(tmp_path, monkeypatch):
     for name, table in forms_of(frame, tmp_path, monkeypatch):
         model = clone(ESTIMATOR).fit(table)
         assert model.level_names_ == wanted.level_names_, name
-        found = {**model.params_.to_arrays(), "trace": model.trace_, "scores": wanted.score_samples(table)}
-        truth = {**wanted.params_.to_arrays(), "trace": wanted.trace_, "scores": wanted.score_samples(frame)}
+        found = {**model._params.to_arrays(), "trace": model.trace_, "scores": wanted.score_samples(table)}
+        truth = {**wanted._params.to_arrays(), "trace": wanted.trace_, "scores": wanted.score_samples(frame)}
         rounding = 1e-12 if name == "Parquet on disk" else 0.0  # where equal rows are not collapsed
         for key, array in truth.items():
             np.testing.assert_allclose(found[key], array, rtol=rounding, atol=rounding, err_msg=f"{name}: {key}")
@@ -81,12 +82,12 @@ def test_saved_and_loaded(fitted, tmp_path):
     fitted.save(tmp_path / "model.hb")
     loaded = load(tmp_path / "model.hb")
     assert repr(loaded) == repr(fitted)
-    assert (loaded.level_names_, loaded.n_agreeing_) == (fitted.level_names_, fitted.n_agreeing_)
+    assert (loaded.level_names_, loaded._n_agreeing) == (fitted.level_names_, fitted._n_agreeing)
     for model in (loaded, clone(fitted).fit(frame)):
         np.testing.assert_array_equal(model.score_samples(frame), fitted.score_samples(frame))
         pd.testing.assert_frame_equal(model.complete(frame), fitted.complete(frame))
         pd.testing.assert_frame_equal(model.sample(20), fitted.sample(20))
-        pd.testing.assert_frame_equal(model.bit_probabilities(frame), fitted.bit_probabilities(frame))
+        pd.testing.assert_frame_equal(model._cell_probabilities(frame), fitted._cell_probabilities(frame))
     begun = clone(ESTIMATOR).partial_fit(frame[:120])
     begun.save(tmp_path / "begun.hb")
     went_on = load(tmp_path / "begun.hb").partial_fit(frame[120:])
@@ -98,7 +99,7 @@ def test_columns_in_another_order_and_levels_that_do_not_occur(fitted, tmp_path)
     frame = survey()
     other = frame[["often", "smokes", "color", "stars"]].assign(note="seen later")
     other.to_csv(tmp_path / "other.csv", index=False)
-    for table in (other, tmp_path / "other.csv", open_table(other, code=fitted)):
+    for table in (other, tmp_path / "other.csv", open_table(other, recode=fitted)):
         np.testing.assert_array_equal(fitted.transform(table), fitted.transform(frame))
     np.testing.assert_array_equal(fitted.transform(other[3:5]), fitted.transform(frame)[3:5])
     with pytest.raises(TableError, match="lacks columns of the fit: 'color', 'stars'"):
@@ -133,10 +134,10 @@ def test_numbers_of_levels_in_an_array_need_a_word(tmp_path):
     answers = np.array([[1, 2], [2, 3], [3, 1], [1, 2]])
     with pytest.raises(TableError, match=r"row 0, column 1: 2.* is not a bit.*column_types='nominal'"):
         LatentClassAnalysis(1).fit(answers)
-    assert LatentClassAnalysis(1, column_types="nominal").fit(answers).params_.layout.sizes == (3, 3)
+    assert LatentClassAnalysis(1, column_types="nominal").fit(answers)._params.layout.sizes == (3, 3)
     model = LatentClassAnalysis(1, column_types={0: "nominal", 1: [1, 2, 3, 4]}).fit(answers)
     model.save(tmp_path / "model.hb")  # JSON has no numbers for names
-    assert load(tmp_path / "model.hb").fit(answers).params_.layout.sizes == (3, 4)
+    assert load(tmp_path / "model.hb").fit(answers)._params.layout.sizes == (3, 4)
 
 
 def test_columns_without_a_recorded_level_are_named():

@@ -84,7 +84,7 @@ def test_reference_figures():
     assert -rows_of(Logistic(2), "log_likelihood", outcome.params, X).mean() == pytest.approx(5.148, abs=0.01)
 
 
-@pytest.mark.filterwarnings("ignore::hiddenbits.UnrecordedColumnsWarning")
+@pytest.mark.filterwarnings("ignore::hiddenbits.exceptions.UnobservedColumnsWarning")
 def test_masked_columns_equal_dropped_ones():
     """A fit to a table with columns that nobody answered is that to the table without them."""
     X = synth(1, 0.1).astype(float)
@@ -93,7 +93,7 @@ def test_masked_columns_equal_dropped_ones():
     padded[:, kept] = X
     given = small_start(1, X)
     wide = LogisticParams(np.full((19, 2), 0.3), np.full(19, 0.2), np.zeros(19))
-    wide.loadings[kept], wide.intercepts[kept], wide.centre[kept] = given.loadings, given.intercepts, given.centre
+    wide.loadings[kept], wide.intercepts[kept], wide.center[kept] = given.loadings, given.intercepts, given.center
     for model in (Logistic(2, ridge=0.1), RefinedLogistic(2, ridge=0.1)):
         narrow = fit(model, X, given, max_iter=12, tol=0.0, accelerate=False)
         masked = fit(model, padded, wide, max_iter=12, tol=0.0, accelerate=False)
@@ -107,7 +107,7 @@ def test_canonical_loadings_do_not_depend_on_the_start_s_rotation(kind):
     X = synth(2, 0.1)
     given = small_start(2, X, q=3)
     turn = np.linalg.qr(np.random.default_rng(0).standard_normal((3, 3)))[0]
-    turned = LogisticParams(given.loadings @ turn, given.intercepts, given.centre)
+    turned = LogisticParams(given.loadings @ turn, given.intercepts, given.center)
     fits = [canonical(fit(kind(3, ridge=0.1), X, start, max_iter=40, tol=0.0).params) for start in (given, turned)]
     np.testing.assert_allclose(fits[0].loadings, fits[1].loadings, rtol=0, atol=1e-8)
     np.testing.assert_allclose(fits[0].intercepts, fits[1].intercepts, rtol=0, atol=1e-8)

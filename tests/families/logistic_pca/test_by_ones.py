@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 import hiddenbits
-from hiddenbits import IndependentColumns, LogisticPCA, Variational
+from hiddenbits import IndependentColumns, LogisticPCA
 from hiddenbits.data import AllOnes, Block, Dense, MemorySource, Table
 from hiddenbits.data.bits import Pattern, pattern_of
 from hiddenbits.engine import Settings, fit_planned
@@ -25,6 +25,7 @@ from hiddenbits.families.logistic_pca.params import LogisticParams
 from hiddenbits.families.logistic_pca.refine import RefinedLogistic
 from hiddenbits.maths.gauss_hermite import hermite
 from hiddenbits.maths.packed_symmetric import pack, unpack
+from hiddenbits.options import Variational
 from tests.contracts.conftest import NotResident
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -47,8 +48,8 @@ def fitted():
 def exact_objective(model, X):
     """Return the bound of the refinement, computed cell by cell, with the prior: nats a row."""
     block = Block(Dense(X), AllOnes(X.shape), np.ones(len(X)), 0, 0)
-    params = model.params_
-    prior = -0.05 * ((params.loadings**2).sum() + ((params.intercepts - params.centre) ** 2).sum()) / len(X)
+    params = model._params
+    prior = -0.05 * ((params.loadings**2).sum() + ((params.intercepts - params.center) ** 2).sum()) / len(X)
     return Logistic(2).gaussian_rows(params, block, refined=True)[1].mean() + prior
 
 
@@ -146,9 +147,9 @@ def test_compiled_steps_through_cells_equal_the_readable_ones(fitted, monkeypatc
     pytest.importorskip("numba")
     X, _ = fitted
     quick = LogisticPCA(2, method=ONES, max_iter=6, tol=0.0, random_state=0)
-    fast = quick.fit(X).params_.joint
+    fast = quick.fit(X)._params.joint
     monkeypatch.setattr(by_ones_model, "_compiled", lambda: None)
-    np.testing.assert_allclose(quick.fit(X).params_.joint, fast, atol=1e-9)
+    np.testing.assert_allclose(quick.fit(X)._params.joint, fast, atol=1e-9)
 
 
 @pytest.mark.full
@@ -216,8 +217,8 @@ def test_same_bits_on_threads_and_from_parts(fitted, q):
 def test_weights_equal_repeats(fitted):
     X, _ = fitted
     twice = LogisticPCA(2, method=ONES, max_iter=20, tol=0.01, random_state=0)
-    weighed = twice.fit(X, sample_weight=np.full(len(X), 2.0)).params_
-    repeated = twice.fit(np.vstack([X, X])).params_
+    weighed = twice.fit(X, sample_weight=np.full(len(X), 2.0))._params
+    repeated = twice.fit(np.vstack([X, X]))._params
     np.testing.assert_allclose(weighed.joint, repeated.joint, atol=1e-6)
 
 

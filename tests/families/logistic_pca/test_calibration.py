@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 from scipy.linalg import orthogonal_procrustes
 
-from hiddenbits import IndependentColumns, LogisticPCA, Variational, hide_cells, open_table
+from hiddenbits import IndependentColumns, LogisticPCA, open_table
 from hiddenbits.families.logistic_pca.params import LogisticParams
+from hiddenbits.options import Variational
+from hiddenbits.tables import hide_cells
 
 pytestmark = pytest.mark.core
 
@@ -28,13 +30,13 @@ def told(W, b, *, refine=True, **options):
     """An estimator that has been told the truth."""
     options = {"method": Variational(refine=refine), **options}
     model = LogisticPCA(W.shape[1], random_state=0, **options)
-    model.params_, model.n_features_in_ = LogisticParams(W, b, np.zeros(len(b))), len(b)
+    model._params, model.n_features_in_ = LogisticParams(W, b, np.zeros(len(b))), len(b)
     return model
 
 
 def held(model, X, places, *, align=False):
     """Whether the 90% interval of each coordinate holds the true one, after the map has been turned onto the truth."""
-    means, covariances = model.posterior(X, return_cov=True)
+    means, covariances = model.transform(X, return_cov=True)
     turn = orthogonal_procrustes(means, places)[0] if align else np.eye(places.shape[1])
     variances = np.einsum("ab,nac,cb->nb", turn, covariances, turn)
     return np.abs(places - means @ turn) <= Z90 * np.sqrt(variances)
@@ -96,7 +98,7 @@ def test_hidden_cells_are_guessed_nearly_as_well_as_by_the_truth():
     bits = []
     for seed in SEEDS:
         X, _, W, b = drawn(10 + seed, 800, 20, 2)
-        visible = hide_cells(open_table(X), 0.2, seed=seed)
+        visible = hide_cells(open_table(X), 0.2, random_state=seed)
         hidden = np.isnan(visible.to_float())
         bits.append(X[hidden])
         models = {

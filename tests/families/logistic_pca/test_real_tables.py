@@ -5,7 +5,8 @@ import csv
 import numpy as np
 import pytest
 
-from hiddenbits import LogisticPCA, Variational, open_table
+from hiddenbits import LogisticPCA, open_table
+from hiddenbits.options import Variational
 
 pytestmark = pytest.mark.core
 

@@ -7,7 +7,8 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from hiddenbits import LogisticPCA, Variational, open_table
+import hiddenbits
+from hiddenbits import LogisticPCA, open_table
 from hiddenbits.data.bits import Dense
 from hiddenbits.engine import Local, Settings, fit_em
 from hiddenbits.families.logistic_pca import gaussian_cells as of_cells
@@ -15,6 +16,7 @@ from hiddenbits.families.logistic_pca.gaussian_cells import ORDER, WIDEST, gauss
 from hiddenbits.families.logistic_pca.params import LogisticParams
 from hiddenbits.families.logistic_pca.refined_rows import ROW_STEPS, refined_rows
 from hiddenbits.maths.missing_cells import Blanks
+from hiddenbits.options import Variational
 from tests.contracts.conftest import table_of
 from tests.contracts.test_fit import structured_rows
 from tests.contracts.test_same_bits import fit_with_interruptions
@@ -102,7 +104,7 @@ def gaussian_bound(W, b, row, mean, root):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_posterior_is_the_best_gaussian(seed):
-    """Against a general-purpose optimiser over means and triangular roots."""
+    """Against a general-purpose optimizer over means and triangular roots."""
     rng = np.random.default_rng(seed)
     W, b = 1.5 * rng.standard_normal((8, 2)), rng.standard_normal(8)
     rows = rng.integers(0, 2, (4, 8)).astype(float)
@@ -172,9 +174,9 @@ def test_a_fit_stopped_in_the_middle_of_a_step_is_whole(tmp_path):
     for max_iter in (31, 32):
         with pytest.warns(match="max_iter"):
             model = LogisticPCA(2, max_iter=max_iter, tol=0.0, random_state=0).fit(X)
-        assert model.params_.flaw() is None
+        assert model._params.flaw() is None
         model.save(tmp_path / "model.hb")
-        assert np.array_equal(LogisticPCA.load(tmp_path / "model.hb").transform(X), model.transform(X))
+        assert np.array_equal(hiddenbits.load(tmp_path / "model.hb").transform(X), model.transform(X))
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -190,7 +192,7 @@ def test_refinement_draws_out_dimensions_that_the_bound_gave_up(seed):
         LogisticPCA(1, tol=1e-5, random_state=0, **options).fit(rows)
         for options in ({"method": Variational(refine=False)}, {}, {"method": "quadrature"})
     )
-    assert np.abs(loose.params_.loadings).max() < 0.1
+    assert np.abs(loose._params.loadings).max() < 0.1
     assert refined.score(rows) > loose.score(rows) + 0.1
     assert refined.score(rows) > exact.score(rows) - 0.01
 

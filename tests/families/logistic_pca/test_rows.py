@@ -5,9 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hiddenbits import LogisticPCA, Quadrature, Variational, open_table
+from hiddenbits import LogisticPCA, open_table
 from hiddenbits.families.logistic_pca.params import LogisticParams
 from hiddenbits.maths import gauss_hermite
+from hiddenbits.options import Quadrature, Variational
 from tests.contracts.test_fit import structured_rows
 from tests.families.logistic_pca.logistic_data import Logistic, LogisticGrid, RefinedLogistic, rows_of, synth
 from tests.oracle.integration import Plane
@@ -90,12 +91,12 @@ def test_sampled_answers_are_within_their_error(function, monkeypatch):
 def test_many_dimensions_are_estimated_and_say_so():
     X = structured_rows(np.random.default_rng(0), 300, 20, missing=True)
     model = LogisticPCA(5, random_state=0, tol=1e-4).fit(X)
-    assert model.likelihood_ == "estimate"
+    assert model._likelihood_kind == "estimate"
     scores, errors = model.score_samples(X, return_std=True)
     assert (errors > 0).all()
     assert np.array_equal(scores, model.score_samples(X))  # keyed draws
     more = LogisticPCA(5, random_state=1, tol=1e-4, n_draws=5000)
-    more.params_, more.n_features_in_ = model.params_, model.n_features_in_
+    more._params, more.n_features_in_ = model._params, model.n_features_in_
     assert np.abs((scores - more.score_samples(X)) / errors).mean() < 1.5
     assert (model.bound_samples(X) < more.score_samples(X) + 0.05).all()
 
@@ -138,7 +139,7 @@ def test_most_probable_code_is_a_maximum():
     rng = np.random.default_rng(0)
     params, rows = params_of(rng, 12, 2, 2.0), some_rows(rng, 20, 12)
     plane = Plane(params.loadings, params.intercepts, step=0.04)
-    at = rows_of(Logistic(2), "code", params, rows)
+    at = rows_of(Logistic(2), "posterior_mode", params, rows)
     for row, code in zip(rows, at, strict=True):
         assert np.abs(plane.nodes[plane.log_joint(row).argmax()] - code).max() <= 0.04
 
@@ -146,8 +147,8 @@ def test_most_probable_code_is_a_maximum():
 def test_verbs_fit_together():
     X = synth(0, 0.05).astype(float)
     model = LogisticPCA(2, random_state=0).fit(X)
-    assert model.likelihood_ == "exact"
-    means, covariances = model.posterior(X, return_cov=True)
+    assert model._likelihood_kind == "exact"
+    means, covariances = model.transform(X, return_cov=True)
     assert np.array_equal(means, model.transform(X))
     assert covariances.shape == (600, 2, 2)
     assert (np.linalg.eigvalsh(covariances) > 0).all()
@@ -168,12 +169,12 @@ def test_small_tables(method, n, d, q):
     X = np.random.default_rng(0).integers(0, 2, (n, d)).astype(float)
     model = LogisticPCA(q, method=method, random_state=0, max_iter=200).fit(X)
     assert model.stop_reason_ in ("converged", "max_iter")
-    for result in (model.score_samples(X), model.transform(X), model.bit_probabilities(X), model.components_):
+    for result in (model.score_samples(X), model.transform(X), model._cell_probabilities(X), model.components_):
         assert np.isfinite(result).all()
     assert model.transform(X).shape == (n, q)
 
 
-@pytest.mark.filterwarnings("ignore::hiddenbits.UnrecordedColumnsWarning")
+@pytest.mark.filterwarnings("ignore::hiddenbits.exceptions.UnobservedColumnsWarning")
 @pytest.mark.parametrize("ridge", [0.0, 0.1])
 @pytest.mark.parametrize("method", ["variational", "quadrature"])
 def test_constant_and_missing_columns_and_rows(method, ridge):

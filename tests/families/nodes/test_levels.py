@@ -5,13 +5,15 @@ import warnings
 import numpy as np
 import pytest
 
-from hiddenbits import LatentClassAnalysis, TableError, evaluate, hide_cells, open_table, tetrachoric
+from hiddenbits import LatentClassAnalysis, evaluate, open_table, tetrachoric
 from hiddenbits.data import MemorySource, Table
 from hiddenbits.data.layout import Layout
 from hiddenbits.engine import Key
-from hiddenbits.evaluate.hidden_cells import bins, cell_losses
+from hiddenbits.evaluate.held_out_cells import bins, cell_losses
+from hiddenbits.exceptions import TableError
 from hiddenbits.families.nodes.classes import Classes
 from hiddenbits.families.nodes.params import NodeParams
+from hiddenbits.tables import hide_cells
 from tests.contracts.conftest import MASKS, STORAGES
 from tests.oracle.levels import LevelClasses, some_classes
 
@@ -174,9 +176,9 @@ def test_scores_of_a_fit_in_words(fitted):
 def test_loss_on_hidden_cells(fitted):
     """Of a hidden level -ln P(level | what is left of the row), once a cell."""
     model, columns, rows = fitted
-    truth, table = truth_of(model), open_table(columns, code=model)
+    truth, table = truth_of(model), open_table(columns, recode=model)
     losses, cells = cell_losses(model, table, share=0.3, seed=2)
-    drawn = np.isnan(hide_cells(open_table(np.ones(rows.shape)), 0.3, seed=2).to_float())
+    drawn = np.isnan(hide_cells(open_table(np.ones(rows.shape)), 0.3, random_state=2).to_float())
     left = np.where(drawn, np.nan, rows)
     hidden = drawn & ~np.isnan(rows)
     wanted = np.zeros(len(rows))
@@ -192,9 +194,9 @@ def test_measures_by_cells_and_sizes(fitted):
     found = evaluate.select(LatentClassAnalysis(column_types=TYPES, random_state=0), columns, [1, 2], by="bic")
     one = LatentClassAnalysis(1, column_types=TYPES, prior_strength=0)
     assert found.figures[0].value == pytest.approx(one.fit(columns).bic(columns))
-    with pytest.raises(ValueError, match="single_bit_error needs a table of bits, but this has nominal or ordinal"):
-        evaluate.single_bit_error(one, columns)
-    n_cells, table = np.sum(~np.isnan(rows)), open_table(columns, code=one)
+    with pytest.raises(ValueError, match="leave_one_out_error needs a table of bits, but this has nominal or ordinal"):
+        evaluate.leave_one_out_error(one, columns)
+    n_cells, table = np.sum(~np.isnan(rows)), open_table(columns, recode=one)
     per_cell = -one.score_samples(columns).sum() / np.log(2) / n_cells
     assert evaluate.bits_per_cell(one, columns).value == pytest.approx(per_cell)
     with pytest.raises(TableError, match="but this table has nominal or ordinal columns"):
@@ -227,7 +229,7 @@ def test_arrays_of_levels_stay_arrays(fitted):
 @pytest.mark.parametrize("mask", ["full", "missing-pattern"])
 @pytest.mark.parametrize("storage", STORAGES)
 def test_binary_columns_keep_their_bits(storage, mask):
-    """Declared by sizes or not, and beside levels that are all missing where these take no part in a product."""
+    """Declared by sizes or not; and to rounding next to levels that are all missing."""
     rng = np.random.default_rng(0)
     truth = some_classes(rng, 3, (2,) * 9, (True,) * 9)
     rows = truth.draw(rng, 200, missing=0.0 if mask == "full" else 0.2)
@@ -248,9 +250,10 @@ def test_binary_columns_keep_their_bits(storage, mask):
     wider = LevelClasses(truth.weights, [*truth.columns, rng.dirichlet(np.ones(4), 3)], (*truth.binary, False))
     beside = block_of(wider, np.column_stack([rows, np.full(len(rows), np.nan)]), storage, mask)
     more, _, _ = step(Classes(3, sizes=wider.sizes), params_of(wider), beside)
-    assert np.array_equal(more.ones[:9], stats.ones)
-    assert np.array_equal(more.classes, stats.classes)
-    assert more.bound == stats.bound
+    # Products of other widths: on some processors BLAS adds them in another order.
+    np.testing.assert_allclose(more.ones[:9], stats.ones, rtol=1e-13)
+    np.testing.assert_allclose(more.classes, stats.classes, rtol=1e-13)
+    assert float(more.bound) == pytest.approx(float(stats.bound), rel=1e-13)
 
 
 def test_weights_equal_repeats(fitted):
@@ -261,7 +264,7 @@ def test_weights_equal_repeats(fitted):
         name: [v for v, n in zip(values, counts, strict=True) for _ in range(n)] for name, values in columns.items()
     }
     model = LatentClassAnalysis(3, column_types={**TYPES, "smokes": "nominal"}, n_init=1, tol=1e-9, random_state=0)
-    one, two = model.fit(columns, sample_weight=counts).params_, model.fit(repeated).params_
+    one, two = model.fit(columns, sample_weight=counts)._params, model.fit(repeated)._params
     for name, array in one.to_arrays().items():
         np.testing.assert_allclose(two.to_arrays()[name], array, rtol=0, atol=1e-9)
 

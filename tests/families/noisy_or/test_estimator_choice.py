@@ -10,7 +10,7 @@ pytestmark = pytest.mark.core
 
 
 def rows_of(causes, seed, n=500):
-    """Causes on in three rows of ten, each with five of sixteen bits, neighbours with one of them in common."""
+    """Causes on in three rows of ten, each with five of sixteen bits, neighbors with one of them in common."""
     rng = np.random.default_rng([seed, causes])
     strengths = np.zeros((causes, 16))
     for i in range(causes):

@@ -1,4 +1,4 @@
-"""The noisy-OR network by enumeration: its M-step against numeric maximisation, layers, and what verbs rest on."""
+"""The noisy-OR network by enumeration: its M-step against numeric maximization, layers, and what verbs rest on."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.core
 @pytest.mark.thin(3)
 @pytest.mark.parametrize("alpha", [1.0, 1.3, 3.0])
 @pytest.mark.parametrize("seed", range(3))
-def test_update_against_numeric_maximisation(alpha, seed):
+def test_update_against_numeric_maximization(alpha, seed):
     """Eq 9, repeated on the same counts, ends where L-BFGS in ln w ends: f to 1e-6."""
     rng, K, d, beta = np.random.default_rng(seed), 3, 4, 1.5
     states = all_states(K)
@@ -87,7 +87,7 @@ def test_most_probable_explanation_equals_enumeration(causes):
     params, model = network_params(4, 5, causes), NoisyOr(list(causes))
     rows = rows_with_blanks(4, 30, 5)
     oracle = Oracle(model, params)
-    found = model.code(params, model.prepare(params), block_of(rows))
+    found = model.posterior_mode(params, model.prepare(params), block_of(rows))
     for row, code in zip(rows, found, strict=True):
         p = oracle.joint(row)[1].sum(axis=0)
         assert p[np.flatnonzero((oracle.states == code).all(axis=1))[0]] == pytest.approx(p.max(), rel=1e-12)
@@ -199,7 +199,7 @@ def test_sampled_marginals_and_their_errors(drawn):
 
 def test_sampled_explanations(drawn):
     params, model, block = drawn
-    truth = model.code(params, model.prepare(params), block)
+    truth = model.posterior_mode(params, model.prepare(params), block)
     found, value = most_probable(Network.of(params), block, np.random.default_rng(3))
     assert (found == truth).all(axis=1).mean() > 0.97
     assert np.isfinite(value).all()

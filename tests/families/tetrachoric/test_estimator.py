@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-import hiddenbits
-from hiddenbits import DegeneratePairsWarning, TableError, open_table, run_on, tetrachoric
+from hiddenbits import open_table, run_on, tetrachoric
 from hiddenbits.data import Table
+from hiddenbits.exceptions import DegeneratePairsWarning, TableError
+from hiddenbits.families.tetrachoric import TetrachoricCorrelations
 from hiddenbits.maths import pair_counts
 from tests.contracts.conftest import MASKS, STORAGES, NotResident, table_of
 
@@ -123,7 +124,7 @@ def test_recovers_what_was_drawn():
 
 @pytest.mark.parametrize("name", PSYCH)
 def test_agrees_with_psych(name, real_data):
-    """For pairs without an empty cell, to 1e-4: psych's optimiser stops at about 1e-5."""
+    """For pairs without an empty cell, to 1e-4: psych's optimizer stops at about 1e-5."""
     table = open_table(real_data / "survey" / f"{name}.csv")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DegeneratePairsWarning)  # SAT12 has a pair with an empty cell, in another row
@@ -254,7 +255,7 @@ def test_refusals(monkeypatch):
         found.nearest(floor=1.0)
     monkeypatch.setattr("hiddenbits.families.tetrachoric.HIGHAM_ITERATIONS", 1)
     with pytest.warns(UserWarning, match="not found within 1 iterations"):
-        hiddenbits.TetrachoricCorrelations(
+        TetrachoricCorrelations(
             type(found.fit)(
                 np.array([[1.0, 0.9, -0.9], [0.9, 1.0, 0.9], [-0.9, 0.9, 1.0]]),
                 *list(found.fit.to_arrays().values())[1:],

@@ -1,4 +1,4 @@
-"""Curved maps: the M-step against an optimiser, gradients against differences, rows against sums over points."""
+"""Curved maps: the M-step against an optimizer, gradients against differences, rows against sums over points."""
 
 import warnings
 
@@ -23,9 +23,9 @@ from tests.families.topographic_map.map_data import circle_rows, random_map
 pytestmark = pytest.mark.core
 
 
-def column_objective(eta, ones, observed, joint, centre, ridge):
-    """What the regression maximises, for each column: the definition."""
-    return (ones * eta - observed * np.logaddexp(0.0, eta)).sum(axis=1) + log_prior(joint, centre, ridge)
+def column_objective(eta, ones, observed, joint, center, ridge):
+    """What the regression maximizes, for each column: the definition."""
+    return (ones * eta - observed * np.logaddexp(0.0, eta)).sum(axis=1) + log_prior(joint, center, ridge)
 
 
 @pytest.mark.parametrize("storage", STORAGES)
@@ -71,7 +71,7 @@ def test_rows_are_sums_over_points(seed):
     np.testing.assert_allclose(model.log_likelihood(params, shared, block), log_p, atol=1e-12)
     np.testing.assert_allclose(model.node_weights(params, shared, block), r, atol=1e-12)
     np.testing.assert_allclose(model.posterior(params, shared, block), r @ params.points, atol=1e-12)
-    assert np.array_equal(model.code(params, shared, block), params.points[r.argmax(axis=1)])
+    assert np.array_equal(model.posterior_mode(params, shared, block), params.points[r.argmax(axis=1)])
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -104,7 +104,7 @@ def test_gradient_equals_differences(seed, storage):
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("blanks", [True, False])
-def test_m_step_equals_an_optimiser(seed, blanks):
+def test_m_step_equals_an_optimizer(seed, blanks):
     """Repeated until it stands still: the maximum of every column, which is the only one. And no step loses."""
     rng = np.random.default_rng(seed)
     K, m, d, ridge = 40, 12, 4, 0.7
@@ -112,16 +112,16 @@ def test_m_step_equals_an_optimiser(seed, blanks):
     rows = rng.uniform(0.0, 50.0, K)
     observed = rows * rng.uniform(0.3, 1.0, (d, K)) if blanks else rows[None, :]
     ones = observed * rng.beta(0.3, 0.3, (d, K))
-    centre = rng.standard_normal(d)
+    center = rng.standard_normal(d)
     found = np.zeros((d, m + 1))
-    before = column_objective(found @ X.T, ones, observed, found, centre, ridge)
+    before = column_objective(found @ X.T, ones, observed, found, center, ridge)
     for _ in range(20):
-        found = regress(smooth_basis(X), ones, observed, rows, found, centre, ridge)
-        now = column_objective(found @ X.T, ones, observed, found, centre, ridge)
+        found = regress(smooth_basis(X), ones, observed, rows, found, center, ridge)
+        now = column_objective(found @ X.T, ones, observed, found, center, ridge)
         assert (now >= before - 1e-12 * np.abs(before)).all()
         before = now
     for j in range(d):
-        o, prior = np.broadcast_to(observed, (d, K))[j], np.append(np.zeros(m), centre[j])
+        o, prior = np.broadcast_to(observed, (d, K))[j], np.append(np.zeros(m), center[j])
 
         def loss(w, o=o, s=ones[j], prior=prior):
             eta = X @ w
@@ -183,7 +183,7 @@ def test_positions_and_two_places():
     model = TopographicMap(1, random_state=0).fit(np.repeat(kinds, 40, axis=0))
     blank = np.full(8, np.nan)
     rows = np.vstack([kinds, [*blank[:6], 1, 1], blank])
-    means, weights = model.posterior(rows, return_weights=True)
+    means, weights = model.transform(rows, return_weights=True)
     np.testing.assert_allclose(weights.sum(axis=1), 1.0, atol=1e-12)
     np.testing.assert_allclose(means, model.transform(rows), atol=1e-12)
     found = model.places(rows)
@@ -196,7 +196,7 @@ def test_positions_and_two_places():
     for row, r in enumerate(weights[:4]):
         z = model.points_[:, 0]
         near = np.abs(z - found.first[row, 0]) <= np.sqrt(0.5)
-        assert found.first_share[row] == pytest.approx(r[near].sum(), abs=0.05)  # the centre moves a little at the end
+        assert found.first_share[row] == pytest.approx(r[near].sum(), abs=0.05)  # the center moves a little at the end
 
 
 def test_positions_have_probabilities():

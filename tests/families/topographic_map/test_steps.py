@@ -65,7 +65,7 @@ def test_it_stops_where_new_rows_do_not_gain_and_keeps_the_best(seed):
     assert np.argmax(model.trace_) < len(model.trace_) - 3
     independent = hiddenbits.IndependentColumns().fit(rows[:400])
     assert model.score(rows[400:]) > independent.score(rows[400:]) + 1.0  # 1.4 to 2.7 seen, 1.5 to 3.0 of a mixture
-    assert model.likelihood_ == "exact"
+    assert model._likelihood_kind == "exact"
 
 
 def test_too_few_passes_are_said():

@@ -64,11 +64,11 @@ def test_marginals_and_codes_by_enumeration(seed):
     X = rows_of_trees(seed)
     model = TreeMixture(2, n_init=1, random_state=seed).fit(X)
     every = np.array(list(itertools.product([0, 1], repeat=6)))
-    joint = np.exp(model.score_samples(every))[:, None] * model.posterior(every)
+    joint = np.exp(model.score_samples(every))[:, None] * model.transform(every)
     np.testing.assert_allclose(joint.sum(axis=0), model.weights_, atol=1e-12)
     means = (joint.T @ every) / joint.sum(axis=0)[:, None]
     np.testing.assert_allclose(model.probabilities_, means, atol=1e-12)
-    np.testing.assert_allclose(model.inverse_transform(np.eye(2)), means, atol=1e-12)
+    np.testing.assert_allclose(model._reconstruct(np.eye(2)), means, atol=1e-12)
     pairs = np.einsum("nk,ni,nj->kij", joint, every, every) / joint.sum(axis=0)[:, None, None]
     for k, j in np.argwhere(model.parents_ >= 0):
         parent = model.parents_[k, j]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import mutual_info_score
 
-from hiddenbits.data.summary import summarise
+from hiddenbits.data.summary import summarize
 from hiddenbits.engine import Key, Local, Settings, fit_em
 from hiddenbits.families.tree_mixture import model as tree_model
 from hiddenbits.families.tree_mixture import rows as tree_rows
@@ -75,7 +75,7 @@ def fitted(model, rows, weights=None, **settings):
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize(("smoothing", "sharing", "penalty"), [(0.0, 0.0, 0.0), (2.0, 0.0, 1.0), (0.5, 5.0, 2.0)])
 def test_one_tree_is_the_best_of_all(seed, smoothing, sharing, penalty):
-    """One class: over all forests of five columns, the largest penalised log-likelihood of weighted counts and prior.
+    """One class: over all forests of five columns, the largest penalized log-likelihood of weighted counts and prior.
 
     The prior's rows are s / 4 for each table of a pair of coins, and the table's own pairs.
     """
@@ -164,7 +164,7 @@ def test_classes_in_turn(monkeypatch):
 
 
 def table_summary(grid):
-    return summarise(grid.blocks[0])
+    return summarize(grid.blocks[0])
 
 
 @pytest.mark.parametrize("storage", ["dense", "csr", "packed"])

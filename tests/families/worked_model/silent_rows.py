@@ -179,9 +179,9 @@ class SilentRowsMixture(CodingEstimator[SilentParams, SilentStats]):
     @property
     def weights_(self) -> Floats:
         """Shares of silent and of active rows."""
-        return self.params_.weights
+        return self._params.weights
 
     @property
     def probabilities_(self) -> Floats:
         """P(bit = 1) in an active row."""
-        return self.params_.probabilities
+        return self._params.probabilities

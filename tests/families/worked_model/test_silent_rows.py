@@ -27,14 +27,14 @@ def test_the_truth_is_found(seed):
     assert fit.converged_
     np.testing.assert_allclose(fit.weights_, truth.weights, atol=0.05)
     np.testing.assert_allclose(fit.probabilities_, truth.probabilities, atol=0.06)
-    assert np.mean(fit.code(X) == h) > 0.85
+    assert np.mean(fit.posterior_mode(X) == h) > 0.85
     assert np.all(np.diff(fit.trace_) > -1e-8)
 
 
 def test_the_likelihood_is_the_sum_of_the_definition():
     _, X, _ = rows(0, 200)
     fit = SilentRowsMixture(random_state=0).fit(X)
-    model, params = fit._model(), fit.params_
+    model, params = fit._model(), fit._params
     states = model.hidden_states(params)
     by_definition = [logsumexp([model.log_joint(params, x, h) for h in states]) for x in X]
     np.testing.assert_allclose(fit.score_samples(X), by_definition, rtol=1e-12)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hiddenbits.data.errors import TableError
+from hiddenbits.exceptions import TableError
 
 
 def within_anndata(data: Any, *, names: Any, layer: str | None = None) -> tuple[Any, Any, dict[str, Any]]:

@@ -13,12 +13,12 @@ from scipy import sparse
 
 from hiddenbits.data.arrays.source import Cells, open_rows
 from hiddenbits.data.cell_checks import MAX_BYTES, MAX_COLUMNS, check_width
-from hiddenbits.data.errors import TableError
 from hiddenbits.data.file_request import check_shape
 from hiddenbits.data.named.dask import DaskChunks, open_dask_frame, opening
 from hiddenbits.data.request import Request
 from hiddenbits.data.sparse_input import as_csr
 from hiddenbits.data.table import Table
+from hiddenbits.exceptions import TableError
 
 T = TypeVar("T")
 
@@ -61,7 +61,7 @@ def open_dask(data: Any, request: Request) -> Table:
     if not is_array:
         return open_dask_frame(data, request)
     if request.choices:
-        raise TypeError("columns=, drop=, id=, code= and missing= are for dask DataFrames, not for dask arrays.")
+        raise TypeError("columns=, drop=, id=, recode= and missing= are for dask DataFrames, not for dask arrays.")
     with opening():
         return _open_array(data, request)
 
@@ -79,7 +79,7 @@ def _open_array(data: Any, request: Request) -> Table:
     widths = tuple(int(width) for width in data.chunks[1])
     heights = tuple(-1 if math.isnan(height) else int(height) for height in data.chunks[0])
     n_columns, tallest = sum(widths), max(heights, default=0)
-    cells = Cells("sparse" if is_sparse else "dense", n_columns, request.blank, request.threshold, request.names)
+    cells = Cells("sparse" if is_sparse else "dense", n_columns, request.empty, request.threshold, request.names)
     if not is_sparse:
         cells(np.zeros((0, n_columns if n_columns < MAX_COLUMNS else 0), data.dtype), 0)  # refuses other types
         if n_columns > MAX_COLUMNS:

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from hiddenbits.data.cell_checks import dense_bits, packed_bits, sparse_bits
-from hiddenbits.data.errors import TableError
 from hiddenbits.data.reals import open_reals
 from hiddenbits.data.request import Request
 from hiddenbits.data.table import MemorySource, Table
+from hiddenbits.exceptions import TableError
 from hiddenbits.quoting import told
 
 PROTOCOLS = ("__array__", "__array_interface__", "__array_struct__", "__getitem__")
@@ -29,7 +29,7 @@ def open_array(X: Any, request: Request) -> Table:
         return open_reals(X, request)
     array = as_array(X)
     try:
-        bits = dense_bits(array, blank=request.blank, threshold=request.threshold, names=request.names)
+        bits = dense_bits(array, empty=request.empty, threshold=request.threshold, names=request.names)
     except TableError:
         if request.plain_only or request.threshold is not None or not _has_signs(array):
             raise
@@ -70,7 +70,7 @@ def _has_signs(array: Any) -> bool:
 
 def open_sparse(X: Any, request: Request) -> Table:
     """Open a sparse array or matrix of SciPy's."""
-    bits = sparse_bits(X, blank=request.blank, threshold=request.threshold, names=request.names)
+    bits = sparse_bits(X, empty=request.empty, threshold=request.threshold, names=request.names)
     return Table(MemorySource(*bits), request.names)
 
 

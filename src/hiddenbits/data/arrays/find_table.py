@@ -13,9 +13,9 @@ from hiddenbits.data.arrays.source import Cells, Storage, held, open_rows
 from hiddenbits.data.arrays.stored import DenseRows, Find, SparseRows, Store, StoredArray, declared, library
 from hiddenbits.data.bits import Bits
 from hiddenbits.data.cell_checks import check_distinct
-from hiddenbits.data.errors import TableError
 from hiddenbits.data.file_request import FileRequest, check_shape, check_widths, reading
 from hiddenbits.data.table import Table
+from hiddenbits.exceptions import TableError
 
 SPARSE = {"csr_matrix": "csr", "csc_matrix": "csc"}  # AnnData's names
 LISTED = 100  # names that a message shows at most
@@ -74,7 +74,7 @@ def open_stored(
     names = found[0][1] if request.names is None else request.names
     n_columns = arrays[0].shape[1]
     storage: Storage = "dense" if arrays[0].kind == "dense" else "sparse"
-    cells = Cells(storage, n_columns, request.blank, request.threshold, names)
+    cells = Cells(storage, n_columns, request.empty, request.threshold, names)
     with reading(request.files[0]):
         cells.no_rows()  # refuses options with which no cell could be read
     if arrays[0].kind != "csc":

@@ -12,9 +12,9 @@ from typing import Any
 from hiddenbits.data.arrays.find_table import open_stored
 from hiddenbits.data.arrays.stored import Find, pieces_of
 from hiddenbits.data.cell_checks import MAX_BYTES, MAX_COLUMNS
-from hiddenbits.data.errors import TableError
 from hiddenbits.data.file_request import FileRequest, reading
 from hiddenbits.data.table import Table
+from hiddenbits.exceptions import TableError
 
 
 def open_h5ad(

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from hiddenbits.data.arrays.dense import open_array, open_text_array
 from hiddenbits.data.arrays.source import Cells, held, open_rows
-from hiddenbits.data.errors import TableError
 from hiddenbits.data.file_request import FileRequest, check_shape, check_widths, reading
 from hiddenbits.data.locations.places import Place, RemoteFile, each, open_file
 from hiddenbits.data.table import Table
+from hiddenbits.exceptions import TableError
 
 SMALL = 1 << 28  # a mapped file up to this size is taken as in memory; above, it is loaded part by part
 HEADER = 4096  # what a header hardly ever exceeds: rows are fetched by themselves
@@ -99,7 +99,7 @@ def open_npy(request: FileRequest) -> Table:
 def cells_of(request: FileRequest, n_columns: int) -> Cells:
     """Return how the cells of a dense array are checked; `n_columns` are those of the array."""
     if not request.packed:
-        return Cells("dense", n_columns, request.blank, request.threshold, request.names)
+        return Cells("dense", n_columns, request.empty, request.threshold, request.names)
     if request.n_columns is None:
         raise TableError("packed=True needs n_columns=, the number of columns before packing.")
     return Cells("packed", request.n_columns)

@@ -13,10 +13,10 @@ from hiddenbits.data.arrays.npy import cells_of
 from hiddenbits.data.arrays.source import Cells, held
 from hiddenbits.data.bits import Bits
 from hiddenbits.data.cell_checks import MAX_BYTES, MAX_COLUMNS
-from hiddenbits.data.errors import TableError
 from hiddenbits.data.file_request import FileRequest, check_shape, check_widths, reading
 from hiddenbits.data.locations.places import open_file
 from hiddenbits.data.table import Table
+from hiddenbits.exceptions import TableError
 
 SPARSE_KEYS = {"format", "shape", "data"}  # what scipy.sparse.save_npz writes, among others
 
@@ -76,4 +76,4 @@ def _read(
     check_shape(*matrix.shape)
     if matrix.shape[1] > max_columns:
         raise TableError(f"the sparse matrix declares {matrix.shape[1]} columns, above max_columns={max_columns}.")
-    return Cells("sparse", matrix.shape[1], request.blank, request.threshold, request.names)(matrix, 0)
+    return Cells("sparse", matrix.shape[1], request.empty, request.threshold, request.names)(matrix, 0)

@@ -11,13 +11,13 @@ import numpy as np
 from scipy import sparse
 
 from hiddenbits.data.bits import AllOnes, Bits
-from hiddenbits.data.cell_checks import Blank, dense_bits, packed_bits, sparse_bits
-from hiddenbits.data.errors import TableError
+from hiddenbits.data.cell_checks import Empty, dense_bits, packed_bits, sparse_bits
 from hiddenbits.data.file_request import reading
 from hiddenbits.data.locations.places import Place
 from hiddenbits.data.masks import Mask, in_storage, mask_bytes, mask_for
 from hiddenbits.data.stack import stack, stack_observed
 from hiddenbits.data.table import MemorySource
+from hiddenbits.exceptions import TableError
 
 SAMPLE = 1 << 18  # cells of each array in which missing ones are looked for
 
@@ -66,13 +66,13 @@ class Cells:
         What arrays they are in.
     n_columns : int
         Number of columns.
-    blank, threshold, names
+    empty, threshold, names
         As for `open_table`.
     """
 
     storage: Storage
     n_columns: int
-    blank: Blank = "auto"
+    empty: Empty = "auto"
     threshold: float | None = None
     names: tuple[str, ...] | None = None
 
@@ -82,11 +82,11 @@ class Cells:
             return packed_bits(values, self.n_columns, first_row)
         if self.storage == "sparse":
             return sparse_bits(
-                values, blank=self.blank, threshold=self.threshold, names=self.names, first_row=first_row
+                values, empty=self.empty, threshold=self.threshold, names=self.names, first_row=first_row
             )
         if values.dtype == np.bool_:
             values = values.view(np.uint8)  # a byte of a bool file may hold anything: have it checked
-        return dense_bits(values, blank=self.blank, threshold=self.threshold, names=self.names, first_row=first_row)
+        return dense_bits(values, empty=self.empty, threshold=self.threshold, names=self.names, first_row=first_row)
 
     def count_missing(self, values: Any, first_row: int) -> int:
         """Return how many cells of some rows are missing; stored ones of a sparse array are looked at alone."""
@@ -183,7 +183,7 @@ class ArraySource:
             raise TableError(
                 "a cell is missing, where the type of the cells allows no missing values, or after none among the "
                 "first 250,000. Give dask the right dtype; of a sparse file, set nan=True, so that every part is ready "
-                "for missing values; or set blank='zero'."
+                "for missing values; or set empty='zero'."
             )
         return in_storage(observed, self.mask)
 
@@ -203,9 +203,9 @@ def open_rows(arrays: Sequence[RowArray], cells: Cells, *, nan: bool | None = No
     cells.no_rows()
     source = ArraySource(tuple(arrays), cells, "none", 0.0)
     dense = cells.storage != "sparse"
-    if cells.blank == "missing" and not dense:
+    if cells.empty == "missing" and not dense:
         return replace(source, mask="observed", share=1 - source.row_cells / cells.n_columns)
-    may_miss = [array for array in arrays if array.can_miss] if cells.blank != "zero" else []
+    may_miss = [array for array in arrays if array.can_miss] if cells.empty != "zero" else []
     if not may_miss or nan is False:
         return source
     if nan:

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from hiddenbits.data.errors import TableError
 from hiddenbits.data.locations.places import Place
+from hiddenbits.exceptions import TableError
 from hiddenbits.quoting import told
 
 SLAB_BYTES = 1 << 24  # stored bytes that are turned into bits at a time

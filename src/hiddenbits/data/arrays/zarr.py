@@ -13,11 +13,11 @@ from hiddenbits.addresses import LEFT_OUT
 from hiddenbits.data.arrays.find_table import open_stored
 from hiddenbits.data.arrays.stored import Find, pieces_of
 from hiddenbits.data.cell_checks import MAX_BYTES, MAX_COLUMNS
-from hiddenbits.data.errors import TableError
 from hiddenbits.data.file_request import FileRequest
 from hiddenbits.data.locations.places import Place, RemoteFile
 from hiddenbits.data.locations.remote_errors import reaching
 from hiddenbits.data.table import Table
+from hiddenbits.exceptions import TableError
 
 
 def open_zarr(

@@ -10,10 +10,10 @@ from typing import Any
 
 from hiddenbits.data.coding.cells import is_category
 from hiddenbits.data.coding.vocabulary import Key, key_of
-from hiddenbits.data.errors import TableError
+from hiddenbits.exceptions import TableError
 
 ALL = "*"  # in missing=: all columns
-ABOVE = re.compile(r"^>\s*([-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)$")  # in code=: "> 40"
+ABOVE = re.compile(r"^>\s*([-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)$")  # in recode=: "> 40"
 ONE_HOT = "one-hot"
 METADATA = "metadata"
 TYPES = ("binary", "nominal", "ordinal", METADATA)
@@ -35,7 +35,7 @@ class Choices:
         Columns that do not.
     id : tuple
         Columns that do not, because they name the rows.
-    code : dict
+    recode : dict
         By column: which values are 1 and 0, ``{"yes": 1}`` (all others are 0 then) with "" for a blank;
         ``"> 40"``, 1 for numbers above it; ``"one-hot"``, a bit for each value. Such bits exclude each other, which
         breaks the assumption of latent class models.
@@ -57,7 +57,7 @@ class Choices:
     columns: tuple[str | int, ...] | None = None
     drop: tuple[str | int, ...] = ()
     id: tuple[str | int, ...] = ()
-    code: Mapping[str, Any] = field(default_factory=dict)
+    recode: Mapping[str, Any] = field(default_factory=dict)
     missing: Mapping[str, tuple[Any, ...]] | None = None
     types: Mapping[str, Any] = field(default_factory=dict)
     sample_weight: str | None = None
@@ -68,7 +68,7 @@ class Choices:
         columns: Any = None,
         drop: Any = None,
         id: Any = None,  # noqa: A002
-        code: Any = None,
+        recode: Any = None,
         missing: Any = None,
         column_types: Any = None,
         sample_weight: Any = None,
@@ -80,7 +80,7 @@ class Choices:
             None if columns is None else _listed(columns, "columns"),
             _listed(drop, "drop"),
             _listed(id, "id"),
-            _checked_code({} if code is None else code),
+            _checked_code({} if recode is None else recode),
             None if missing is None else _checked_missing(missing),
             _checked_types({} if column_types is None else column_types),
             sample_weight,
@@ -98,7 +98,7 @@ class Choices:
             other.columns if self.columns is None else self.columns,
             tuple(dict.fromkeys((*other.drop, *self.drop))),
             tuple(dict.fromkeys((*other.id, *self.id))),
-            {**other.code, **self.code},
+            {**other.recode, **self.recode},
             missing,
             {**other.types, **self.types},
             self.sample_weight or other.sample_weight,
@@ -116,7 +116,7 @@ class Choices:
         wanted = None if every else set(numbers_of(names, self.columns or (), "columns"))
         dropped, ids = (set(numbers_of(names, getattr(self, one), one)) for one in ("drop", "id"))
         weights = set(numbers_of(names, [self.sample_weight], "sample_weight") if self.sample_weight else ())
-        codes, missing = _by_number(names, self.code, "code"), _by_number(names, self.missing or {}, "missing")
+        codes, missing = _by_number(names, self.recode, "recode"), _by_number(names, self.missing or {}, "missing")
         types = _by_number(names, self.types, "column_types")
         own = _by_number(names, {name: one for name, one in self.types.items() if name != ALL}, "column_types")
         said = []
@@ -125,7 +125,7 @@ class Choices:
             out = j in dropped | ids | weights or (wanted is not None and j not in wanted) or types.get(j) == METADATA
             if j in codes and out:
                 raise TableError(
-                    f"column {name!r} is named in code=, but drop=, id=, columns=, column_types= or sample_weight= "
+                    f"column {name!r} is named in recode=, but drop=, id=, columns=, column_types= or sample_weight= "
                     "leaves it out. Give one of the two."
                 )
             values = () if self.missing == {} else missing.get(j)
@@ -136,7 +136,7 @@ class Choices:
 
 @dataclass(frozen=True)
 class Said:
-    """What was said about one column: whether it enters, that it names rows; its code, codes for missing, its type.
+    """What was said about one column: whether it enters, that it names rows; recoding, codes for missing, its type.
 
     `of_all` says that the type was said of all columns.
     """
@@ -144,7 +144,7 @@ class Said:
     asked: bool = False
     out: bool = False
     is_id: bool = False
-    code: Any = None
+    recode: Any = None
     missing: tuple[Key, ...] | None = None
     type: Any = None
     of_all: bool = False
@@ -160,10 +160,10 @@ def _listed(value: Any, option: str) -> tuple[str | int, ...]:
     return listed
 
 
-def _checked_code(code: Any) -> dict[str, Any]:
-    if not isinstance(code, Mapping):
-        raise TypeError(f"code={code!r}: give a dict by column, such as code={{'q3': {{'yes': 1}}}}.")
-    for name, said in code.items():
+def _checked_code(recode: Any) -> dict[str, Any]:
+    if not isinstance(recode, Mapping):
+        raise TypeError(f"recode={recode!r}: give a dict by column, such as recode={{'q3': {{'yes': 1}}}}.")
+    for name, said in recode.items():
         if isinstance(said, str) and (said == ONE_HOT or ABOVE.match(said)):
             continue
         valid = (
@@ -173,13 +173,13 @@ def _checked_code(code: Any) -> dict[str, Any]:
         )
         if not valid:
             raise TypeError(
-                f"code= for column {name!r}: say which values are 1 and 0, such as {{'yes': 1, 'no': 0}}, or '> 40' "
+                f"recode= for column {name!r}: say which values are 1 and 0, such as {{'yes': 1, 'no': 0}}, or '> 40' "
                 "for numbers above 40."
             )
         keys = [key_of(value) for value in said]
         if len(set(keys)) < len(keys):
-            raise TypeError(f"code= for column {name!r} names a value twice.")
-    return {str(name): said if isinstance(said, str) else dict(said) for name, said in code.items()}
+            raise TypeError(f"recode= for column {name!r} names a value twice.")
+    return {str(name): said if isinstance(said, str) else dict(said) for name, said in recode.items()}
 
 
 def _checked_types(types: Any) -> dict[str, Any]:
@@ -189,7 +189,7 @@ def _checked_types(types: Any) -> dict[str, Any]:
         if isinstance(one, str) and one in NOT_YET:
             raise ValueError(
                 f"column_types= for column {name!r}: {one!r} columns cannot be modeled yet. Leave the column out with "
-                f'"{METADATA}", or say which numbers make a bit with code=.'
+                f'"{METADATA}", or say which numbers make a bit with recode=.'
             )
         levels = isinstance(one, (list, tuple)) and len(one) > 1 and all(map(is_category, one))
         if not levels and not (isinstance(one, str) and one in (*TYPES, "auto")):

@@ -15,7 +15,7 @@ from hiddenbits.array_types import AnyArray, Bytes, Floats
 from hiddenbits.data.coding.cells import Beside, Category, common_type, is_category
 from hiddenbits.data.coding.meaning import Meaning, sentence
 from hiddenbits.data.coding.vocabulary import Key, key_of, says_yes
-from hiddenbits.data.errors import TableError
+from hiddenbits.exceptions import TableError
 from hiddenbits.quoting import quoted
 
 How = Literal["bits", "values", "one-hot", "above", "nominal", "ordinal"]
@@ -240,7 +240,7 @@ class Coding:
         """What 1 and 0 stand for in each bit."""
         return tuple(meaning for column in self.columns for meaning in column.meanings)
 
-    def sentence(self, quoted: Callable[[str], str] = repr, option: str = "code=") -> str:
+    def sentence(self, quoted: Callable[[str], str] = repr, option: str = "recode=") -> str:
         """Return in words which values are 1; "" where every 1 is a 1 of the table.
 
         Parameters

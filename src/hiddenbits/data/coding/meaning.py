@@ -71,10 +71,10 @@ def sentence(meanings: Sequence[Meaning], quoted: Callable[[str], str], option: 
     Examples
     --------
     >>> answers = [Meaning(f"q{j}", "yes", "yes", "no") for j in range(9)]
-    >>> sentence([*answers, Meaning("sex", "word", "female", "male")], repr, "code=")
+    >>> sentence([*answers, Meaning("sex", "word", "female", "male")], repr, "recode=")
     "1 means 'yes' in 9 columns and 'female' in 'sex'."
-    >>> sentence([Meaning(f"q{j}", "codes", "2", "1", ("1", "2")) for j in range(9)], repr, "code=")
-    'The value 2 is counted as yes in all 9 columns (codes 1 and 2; change with code=).'
+    >>> sentence([Meaning(f"q{j}", "codes", "2", "1", ("1", "2")) for j in range(9)], repr, "recode=")
+    'The value 2 is counted as yes in all 9 columns (codes 1 and 2; change with recode=).'
     """
     if all(meaning.form == "bit" for meaning in meanings):
         return ""

@@ -20,7 +20,7 @@ from hiddenbits.array_types import AnyArray, Bytes, Rows
 from hiddenbits.data.cell_checks import check_form
 from hiddenbits.data.coding.cells import ColumnCells, is_category, small
 from hiddenbits.data.coding.vocabulary import plain_number
-from hiddenbits.data.errors import CellTypeError, TableError
+from hiddenbits.exceptions import CellTypeError, TableError
 from hiddenbits.quoting import quoted, told
 
 MOST_IN_RANGE = 1 << 16  # whole numbers within such a range are numbered without sorting them

@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 
 from hiddenbits.data.coding.vocabulary import key_of
 from hiddenbits.data.columns.describe import ColumnLook
-from hiddenbits.data.errors import TableError
-from hiddenbits.quoting import name_of, printable, quoted, values_hidden
+from hiddenbits.exceptions import AmbiguousColumnsError, ExcludedColumnsWarning, TableError
+from hiddenbits.quoting import name_of, quoted, values_hidden
 
 FEW = 3  # columns for which an option names each; for more a pattern, where one fits
 SHOWN = 12  # values that a message shows, and columns of one kind
@@ -22,92 +22,12 @@ WHERE_LEVELS = WHERE.replace("X, ...", "X, column_types='auto', ...")
 AS_THEY_ARE = "For LatentClassAnalysis, which takes nominal and ordinal columns as they are: column_types='auto'."
 T = TypeVar("T")
 LONG = 80  # characters; longer values are cut in options, too
-OTHERS = "Values that are not named in code= are then 0, and all other differences between values are lost."
-
-
-class ColumnsLeftOutWarning(UserWarning):
-    """Columns that cannot be bits (numbers, dates, text, ids, constants) do not enter the model; rows keep them.
-
-    Examples
-    --------
-    >>> import warnings, hiddenbits, pandas
-    >>> frame = pandas.DataFrame({"name": ["Ann", "Bo", "Cy", "Di", "Ed"], "a": [0, 1, 1, 0, 1]})
-    >>> with warnings.catch_warnings(record=True, action="always") as said:
-    ...     table = hiddenbits.open_table(frame)
-    >>> table.names, said[0].category is hiddenbits.ColumnsLeftOutWarning
-    (('a',), True)
-    """
-
-
-class ColumnsCodedWarning(UserWarning):
-    """Columns of two values were read as bits, and it was guessed which value is 1; `code=` says so, and is silent.
-
-    Examples
-    --------
-    >>> import warnings, hiddenbits, pandas
-    >>> with warnings.catch_warnings(record=True, action="always") as said:
-    ...     table = hiddenbits.open_table(pandas.DataFrame({"q1": ["yes", "no", "yes"]}))
-    >>> print(said[0].message)
-    Read as bits: yes = 1, no = 0 in 'q1'. To change that, set code=, such as code={'q1': {'no': 1}}.
-    """
-
-
-class ColumnsError(TableError):
-    """Columns need a decision from the user; the message says which, and the options that give it.
-
-    Parameters
-    ----------
-    message : str
-        The message.
-    looks : tuple of ColumnLook
-        All columns of the table.
-    asked : tuple of str
-        The names of those that need a decision.
-
-    Examples
-    --------
-    >>> import hiddenbits, pandas
-    >>> frame = pandas.DataFrame({"size": ["s", "m", "l", "xl"] * 5, "a": [0, 1, 1, 0] * 5})
-    >>> try:
-    ...     hiddenbits.open_table(frame)
-    ... except hiddenbits.ColumnsError as error:
-    ...     print(error.asked)
-    ('size',)
-    """
-
-    def __init__(self, message: str, looks: Sequence[ColumnLook] = (), asked: Sequence[str] = ()) -> None:
-        ValueError.__init__(self, printable(message, keep="\n"))
-        self.looks, self.asked = tuple(looks), tuple(asked)
-
-    def at(self, path: object) -> ColumnsError:
-        """Return the error with the file before it."""
-        return ColumnsError(f"{printable(path)}: {self}", self.looks, self.asked)
-
-    def left_out(self, opened: Callable[[tuple[str, ...]], T], fewest: int = 3) -> T:
-        """Return the table without the columns that need a decision, with a warning; raise if too few are left.
-
-        `opened` opens the table without the columns that it is given, and returns it or what has it as `table`.
-        """
-        try:
-            found = opened(self.asked)
-        except TableError:
-            raise self from None
-        table: Any = getattr(found, "table", found)
-        if table.shape[1] < fewest:
-            raise self
-        asked = [look for look in self.looks if look.name in self.asked]
-        warnings.warn(
-            "Left out, because there is more than one way to make bits of them: "
-            f"{_names(asked, self.looks)}. `hiddenbits look TABLE` lists the options that take them in.",
-            ColumnsLeftOutWarning,
-            stacklevel=3,
-        )
-        return found
+OTHERS = "Values that are not named in recode= are then 0, and all other differences between values are lost."
 
 
 def needs_a_word(
     asked: Sequence[ColumnLook], looks: Sequence[ColumnLook], *, offers: Collection[str] = (), levels: bool = False
-) -> ColumnsError:
+) -> AmbiguousColumnsError:
     """Return the error that lists all columns that need a decision, those with the same question in one line.
 
     `offers` are the options that the reader of the file has; `levels` says that columns may be nominal or ordinal.
@@ -140,10 +60,10 @@ def needs_a_word(
         it, stays = ("them", "they stay") if many > 1 else ("it", "it stays")
         out = [name for group in _groups(asked, _in_common) for name in _patterns(group, looks)]
         lines.append(f"To leave {it} out ({stays} with the rows): drop={out!r}.")
-    return ColumnsError("\n".join([head, *lines]), looks, [look.name for look in asked])
+    return AmbiguousColumnsError("\n".join([head, *lines]), looks, [look.name for look in asked])
 
 
-def are_pairs(row: str, item: str, looks: Sequence[ColumnLook], *, offers: Collection[str]) -> ColumnsError:
+def are_pairs(row: str, item: str, looks: Sequence[ColumnLook], *, offers: Collection[str]) -> AmbiguousColumnsError:
     """Return the error about a table that has a line for each pair of a row and an item."""
     option = f"row={row!r} and item={item!r}"
     do = (
@@ -151,7 +71,7 @@ def are_pairs(row: str, item: str, looks: Sequence[ColumnLook], *, offers: Colle
         if "row" in offers
         else f"pass this instead of the frame: frame.groupby({row!r})[{item!r}].agg(set).tolist()"
     )
-    return ColumnsError(
+    return AmbiguousColumnsError(
         f"This table seems to have a line for each pair of a row ({row!r}) and an item ({item!r}). If so, {do}. If "
         f"each line is a row of its own, say id={[row]!r}.",
         looks,
@@ -171,11 +91,11 @@ def suggested(look: ColumnLook) -> dict[str, Any]:
     elif look.mark:
         options["split"] = {look.name: look.mark}
     elif look.taken == "ordered":
-        options["code"] = {look.name: dict.fromkeys(values[len(values) - len(values) // 2 :], 1)}
+        options["recode"] = {look.name: dict.fromkeys(values[len(values) - len(values) // 2 :], 1)}
     elif look.taken == "nominal":
-        options["code"] = {look.name: {values[0]: 1}}
+        options["recode"] = {look.name: {values[0]: 1}}
     elif look.taken == "one value or blank":
-        options["code"] = {look.name: {values[0]: 1, **({"": 0} if look.n_blank else {})}}
+        options["recode"] = {look.name: {values[0]: 1, **({"": 0} if look.n_blank else {})}}
     return options
 
 
@@ -190,6 +110,53 @@ def _in_common(look: ColumnLook) -> Any:
     if look.unclear or look.mark:
         return look.unclear, look.mark
     return look.taken, tuple(sorted(str(key_of(value)) for value in _proper(look)))
+
+
+def without_ambiguous(error: AmbiguousColumnsError, open_without: Callable[[tuple[str, ...]], T], fewest: int = 3) -> T:
+    """Return the table without the columns that need a decision, with a warning; raise if too few columns are left.
+
+    Parameters
+    ----------
+    error : AmbiguousColumnsError
+        What opening the table raised.
+    open_without : function
+        Opens the table without the columns whose names it is given; returns it, or what has it as `table`.
+    fewest : int, default=3
+        Fewest columns that must be left.
+
+    Returns
+    -------
+    opened : object
+        What `open_without` returns.
+
+    Examples
+    --------
+    >>> import warnings, pandas
+    >>> from hiddenbits import exceptions, open_table
+    >>> from hiddenbits.tables import without_ambiguous
+    >>> frame = pandas.DataFrame({"size": ["s", "m", "l"], "a": [0, 1, 1], "b": [1, 0, 1], "c": [1, 1, 0]})
+    >>> warnings.simplefilter("ignore")
+    >>> try:
+    ...     open_table(frame)
+    ... except exceptions.AmbiguousColumnsError as error:
+    ...     print(without_ambiguous(error, lambda names: open_table(frame, drop=names)).names)
+    ('a', 'b', 'c')
+    """
+    try:
+        opened = open_without(error.ambiguous)
+    except TableError:
+        raise error from None
+    table: Any = getattr(opened, "table", opened)
+    if table.shape[1] < fewest:
+        raise error
+    excluded = [look for look in error.profiles if look.name in error.ambiguous]
+    warnings.warn(
+        "Left out, because there is more than one way to make bits of them: "
+        f"{_names(excluded, error.profiles)}. `hiddenbits look TABLE` lists the options that take them in.",
+        ExcludedColumnsWarning,
+        stacklevel=3,
+    )
+    return opened
 
 
 def _groups(looks: Sequence[ColumnLook], by: Callable[[ColumnLook], Any]) -> list[list[ColumnLook]]:
@@ -260,7 +227,7 @@ def _about_missing(group: Sequence[ColumnLook], looks: Sequence[ColumnLook], *, 
     found = f"- {_names(group, looks)}: {_shown(look.suspects)} ({cells}) {what}."
     if values_hidden():
         return f"{found} If so, name it with missing=. Values are not shown because HIDDENBITS_HIDE_VALUES is set."
-    code = "" if levels or look.taken == "number" else ", and with code= which values are 1"
+    code = "" if levels or look.taken == "number" else ", and with recode= which values are 1"
     inside = {one.name for one in group}
     elsewhere = any(key_of(value) in codes for one in looks if one.name not in inside for value, _ in one.values)
     given = _by_column("missing", group, looks, _cut(look.suspects))
@@ -281,15 +248,15 @@ def _about_values(group: Sequence[ColumnLook], looks: Sequence[ColumnLook], *, o
     if look.mark:
         return _about_codes(group, looks, offers=offers)
     if values_hidden():
-        return f"{look.taken} (values are hidden). Say with code= which values are 1."
-    code = _by_column("code", group, looks, suggested(look).get("code", {}).get(look.name))
+        return f"{look.taken} (values are hidden). Say with recode= which values are 1."
+    code = _by_column("recode", group, looks, suggested(look).get("recode", {}).get(look.name))
     if look.taken in ("ordered", "nominal"):
         what = "ordered values" if look.taken == "ordered" else "categories"
         long = any(len(str(value)) > LONG for value in values)
-        do = "Say with code= which count as 1" if long else f"Say which count as 1, such as {code}"
+        do = "Say with recode= which count as 1" if long else f"Say which count as 1, such as {code}"
         return f"{what} {_shown(values)}. {do}."
     if look.taken == "one value or blank":
-        alone, missing = _by_column("code", group, looks, {values[0]: 1}), sum(one.n_blank for one in group)
+        alone, missing = _by_column("recode", group, looks, {values[0]: 1}), sum(one.n_blank for one in group)
         if not missing:
             return f"only {_shown(values)} besides. Say {alone} if it is 1."
         return (
@@ -297,9 +264,9 @@ def _about_values(group: Sequence[ColumnLook], looks: Sequence[ColumnLook], *, o
             f"that nobody asked or answered, say {alone}."
         )
     if look.taken == "number":
-        return f"numbers. Say above which they are 1, such as {_by_column('code', group, looks, '> 0')}."
+        return f"numbers. Say above which they are 1, such as {_by_column('recode', group, looks, '> 0')}."
     why = {"id": "tells rows apart", "date": "holds dates", "text": "holds text", "constant": "has one value only"}
-    return f"{why.get(look.taken, 'is not bits')}, so it cannot be bits. Take it out of columns= and code=."
+    return f"{why.get(look.taken, 'is not bits')}, so it cannot be bits. Take it out of columns= and recode=."
 
 
 def _about_codes(group: Sequence[ColumnLook], looks: Sequence[ColumnLook], *, offers: Collection[str]) -> str:
@@ -314,7 +281,7 @@ def _about_codes(group: Sequence[ColumnLook], looks: Sequence[ColumnLook], *, of
     )
     return (
         f"several codes in a cell{shown}. For a bit of each code {do}. If each cell is one value, say which count as "
-        f"1, such as {_by_column('code', [look], looks, {values[0]: 1})}."
+        f"1, such as {_by_column('recode', [look], looks, {values[0]: 1})}."
     )
 
 
@@ -344,7 +311,7 @@ def left_out_message(out: Sequence[ColumnLook], looks: Sequence[ColumnLook], *, 
     message = f"Left out of the model, because they are {what}: {'; '.join(parts)}. They stay with the rows."
     number = next((look.name for look in out if look.taken == "number"), None)
     if number is not None:
-        message += f" To make bits of numbers, say above which they are 1, such as code={{{number!r}: '> 0'}}."
+        message += f" To make bits of numbers, say above which they are 1, such as recode={{{number!r}: '> 0'}}."
     shown = f"drop={drop!r}" if len(drop) <= SHOWN else "drop= with their names"
     return f"{message} If it is right to leave them out, {shown} says so and silences this."
 
@@ -352,7 +319,7 @@ def left_out_message(out: Sequence[ColumnLook], looks: Sequence[ColumnLook], *, 
 def coded_message(coded: Sequence[ColumnLook], looks: Sequence[ColumnLook]) -> str:
     """Return the sentence about columns of two values: which is 1, once for all columns with the same two."""
     if values_hidden():
-        return f"Columns of two values were read as bits: {_names(coded, looks)}. To say which value is 1, set code=."
+        return f"Columns of two values were read as bits: {_names(coded, looks)}. To say which value is 1, set recode=."
     groups = sorted(_groups(coded, lambda look: (key_of(look.one), key_of(look.zero))), key=len, reverse=True)
     shown = groups if len(groups) <= SHOWN else groups[: SHOWN - 1]
     parts = [f"{_word(g[0].one)} = 1, {_word(g[0].zero)} = 0 in {_names(g, looks)}" for g in shown]
@@ -360,7 +327,7 @@ def coded_message(coded: Sequence[ColumnLook], looks: Sequence[ColumnLook]) -> s
         parts.append(f"and so on in {sum(map(len, groups[len(shown) :])):,} columns more")
     unsure = next((look for look in coded if not look.by_meaning), coded[0])
     example = {unsure.name: _short({unsure.zero: 1})}
-    return f"Read as bits: {'; '.join(parts)}. To change that, set code=, such as code={example!r}."
+    return f"Read as bits: {'; '.join(parts)}. To change that, set recode=, such as recode={example!r}."
 
 
 def _word(value: Any) -> str:

@@ -16,11 +16,11 @@ from hiddenbits.data.columns.plan import plan
 from hiddenbits.data.columns.protocol import ColumnOnDisk, Columns, HeldColumns
 from hiddenbits.data.columns.shape import refuse_totals
 from hiddenbits.data.columns.source import CodedSource, mask_of
-from hiddenbits.data.errors import TableError
 from hiddenbits.data.file_request import check_shape
 from hiddenbits.data.masks import Mask
 from hiddenbits.data.request import Request
 from hiddenbits.data.table import MemorySource, Source, Table
+from hiddenbits.exceptions import TableError
 
 
 def open_cells(
@@ -118,7 +118,7 @@ def _table(
 ) -> Table:
     """Return the table of a coding; `mask` is how the observed-mask is stored."""
     read = coding
-    if request.blank == "zero":  # only codes for missing values are missing
+    if request.empty == "zero":  # only codes for missing values are missing
         read = replace(
             coding, columns=tuple(replace(c, blank=0 if c.blank is None else c.blank) for c in coding.columns)
         )
@@ -126,7 +126,7 @@ def _table(
     source: Source = CodedSource(columns, read, *mask)
     if isinstance(columns, HeldColumns):
         source = MemorySource(*source.read(0, columns.n_rows))
-    # numbers are kept where code= cut them; with a threshold for all of them the table is one of bits
+    # numbers are kept where recode= cut them; with a threshold for all of them the table is one of bits
     as_bits = ("bits",) if request.threshold is None else ("bits", "above")
     bits = {column.name for column in coding.columns if column.how in as_bits}
     beside: dict[str, Beside] = {

@@ -15,17 +15,10 @@ from hiddenbits.data.coding.coded_columns import HAVE_BITS, CodedColumn, Coding,
 from hiddenbits.data.coding.vocabulary import key_of, plain_number
 from hiddenbits.data.columns.describe import MOST_NOMINAL, ColumnLook, described
 from hiddenbits.data.columns.look import ColumnProfile, is_infinite
-from hiddenbits.data.columns.message import (
-    ColumnsCodedWarning,
-    ColumnsLeftOutWarning,
-    are_pairs,
-    coded_message,
-    left_out_message,
-    needs_a_word,
-)
+from hiddenbits.data.columns.message import are_pairs, coded_message, left_out_message, needs_a_word
 from hiddenbits.data.columns.shape import counts_rows, pairs
-from hiddenbits.data.errors import TableError
 from hiddenbits.data.request import Request
+from hiddenbits.exceptions import ExcludedColumnsWarning, RecodedColumnsWarning, TableError
 from hiddenbits.quoting import quoted
 
 OF_LEVELS: dict[str, How] = {"ordered": "ordinal", "nominal": "nominal"}  # by what a look takes a column for
@@ -53,10 +46,10 @@ class Plan:
     def say(self, *, levels: bool) -> None:
         """Warn of what was left out, and which value is 1, which is all the same to a model that takes levels."""
         if self.guessed and not levels:
-            warnings.warn(coded_message(self.guessed, self.looks), ColumnsCodedWarning, stacklevel=5)
+            warnings.warn(coded_message(self.guessed, self.looks), RecodedColumnsWarning, stacklevel=5)
         if self.left_out:
             message = left_out_message(self.left_out, self.looks, levels=levels)
-            warnings.warn(message, ColumnsLeftOutWarning, stacklevel=5)
+            warnings.warn(message, ExcludedColumnsWarning, stacklevel=5)
 
 
 def plan(
@@ -110,7 +103,7 @@ def plan(
         found = _coded(profile, one, said, request)
         if found is not None:
             coded.append(found)
-            guessed += [one] if found.how == "values" and one.taken == "two values" and said.code is None else []
+            guessed += [one] if found.how == "values" and one.taken == "two values" and said.recode is None else []
         elif one.needs_a_word or said.asked:
             asked.append(one)
         else:
@@ -123,7 +116,7 @@ def plan(
     if not coded:
         kinds = ", ".join(f"{look.name!r} ({look.taken})" for look in looks[:10]) + (", ..." if len(looks) > 10 else "")
         raise TableError(
-            f"No column can be read as bits: {kinds}. Say with code= which values are 1, or with threshold= above "
+            f"No column can be read as bits: {kinds}. Say with recode= which values are 1, or with threshold= above "
             "which number."
         )
     coding = Coding(tuple(coded), tuple(out), tuple(ids), named)
@@ -138,7 +131,7 @@ def _looks(
     looks = []
     for profile in profiles:
         said = about[profile.name]
-        cut = request.threshold is not None or (isinstance(said.code, str) and said.code != ONE_HOT)
+        cut = request.threshold is not None or (isinstance(said.recode, str) and said.recode != ONE_HOT)
         looks.append(described(profile.name, profile.counts, form=profile.form, missing=said.missing, threshold=cut))
     cells = [held[profile.name] for profile in profiles] if held else []
     return [replace(look, unclear="counts") if held and counts_rows(look, cells, looks) else look for look in looks]
@@ -157,8 +150,8 @@ def _check_counted(coding: Coding, profiles: Mapping[str, ColumnProfile]) -> Non
 
 def _coded(profile: ColumnProfile, look: ColumnLook, said: Said, request: Request) -> CodedColumn | None:
     """Return how a column becomes bits; None where it needs a word, or stays out."""
-    if said.code is not None:
-        column = _as_said(look, said.code)
+    if said.recode is not None:
+        column = _as_said(look, said.recode)
     elif said.type is not None:
         many = look.taken in ("id", "date", "text", "constant") or len(look.values) > MOST_NOMINAL
         column = None if look.suspects or (said.of_all and many) else _of_type(look, said.type)
@@ -166,8 +159,8 @@ def _coded(profile: ColumnProfile, look: ColumnLook, said: Said, request: Reques
         column = None
     elif request.threshold is not None and profile.is_numeric and look.taken not in ("id", "date", "text"):
         column = CodedColumn(look.name, "above", threshold=request.threshold)
-    elif look.taken == "one value or blank" and request.blank != "auto":
-        zero = 0 if request.blank == "zero" else None
+    elif look.taken == "one value or blank" and request.empty != "auto":
+        zero = 0 if request.empty == "zero" else None
         column = CodedColumn(look.name, "values", (look.values[0][0],), blank=zero)
     elif request.levels and look.taken in OF_LEVELS:
         column = CodedColumn(look.name, OF_LEVELS[look.taken], tuple(value for value, _ in look.values))
@@ -200,7 +193,7 @@ def _of_type(look: ColumnLook, type_: Any) -> CodedColumn:
             return column
         raise TableError(
             f"column {look.name!r} is to be binary, but has {len(values)} values: {_some(values)}. Say which of them "
-            "are 1 with code=, or make it nominal or ordinal."
+            "are 1 with recode=, or make it nominal or ordinal."
         )
     if len(values) < 2:
         raise TableError(
@@ -227,13 +220,13 @@ def _as_said(look: ColumnLook, code: Any) -> CodedColumn | None:
         return None
     if bits and not set(bits) & set(spelled):
         raise TableError(
-            f"code= for column {look.name!r} names {quoted(next(value for value in code if value != ''))}, which "
+            f"recode= for column {look.name!r} names {quoted(next(value for value in code if value != ''))}, which "
             f"does not occur. Its values are {_some(list(spelled.values()))}."
         )
     others = [key for key in spelled if key not in bits]
     if others and len(set(code.values())) == 2:
         raise TableError(
-            f"code= for column {look.name!r} does not say what {', '.join(quoted(spelled[key]) for key in others[:8])} "
+            f"recode= for column {look.name!r} does not say what {', '.join(quoted(spelled[key]) for key in others[:8])} "
             f"is: 1, 0, or missing={{{look.name!r}: [...]}}. Name every value, or only those that are 1."
         )
     named = spelled | {key_of(value): value for value in code if key_of(value) not in spelled}

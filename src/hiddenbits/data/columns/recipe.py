@@ -12,10 +12,10 @@ from typing import Any
 from hiddenbits.data.coding.choices import Choices
 from hiddenbits.data.columns.describe import ColumnLook
 from hiddenbits.data.columns.message import suggested
-from hiddenbits.data.errors import TableError
+from hiddenbits.exceptions import TableError
 from hiddenbits.quoting import message_of, printable, told
 
-KEYS = ("columns", "drop", "id", "code", "missing", "sample_weight")
+KEYS = ("columns", "drop", "id", "recode", "missing", "sample_weight")
 
 
 def read_recipe(path: str | os.PathLike[str]) -> Choices:
@@ -48,7 +48,7 @@ def recipe_text(looks: Sequence[ColumnLook], choices: Choices | None = None, sou
       "age",  # number
     ]
     <BLANKLINE>
-    [code."q1"]
+    [recode."q1"]
     "no" = 0
     "yes" = 1
     <BLANKLINE>
@@ -63,14 +63,14 @@ def recipe_text(looks: Sequence[ColumnLook], choices: Choices | None = None, sou
     for look, said in zip(looks, about, strict=True):
         if look.name == choices.sample_weight:
             continue
-        if said.is_id or (look.taken == "id" and not said.out and said.code is None):
+        if said.is_id or (look.taken == "id" and not said.out and said.recode is None):
             ids.append(look.name)
         elif said.out or (look.left_out and not said.asked):
             out.append(f"  {_toml(look.name)},  # {look.taken}")
-        elif isinstance(said.code, str):
-            words.append(f"{_toml(look.name)} = {_toml(said.code)}")
-        elif said.code is not None:
-            codes += _code(look.name, said.code)
+        elif isinstance(said.recode, str):
+            words.append(f"{_toml(look.name)} = {_toml(said.recode)}")
+        elif said.recode is not None:
+            codes += _code(look.name, said.recode)
         elif look.needs_a_word:
             open_.append(look)
         elif look.taken == "two values":
@@ -81,10 +81,10 @@ def recipe_text(looks: Sequence[ColumnLook], choices: Choices | None = None, sou
     lines += [f"id = {_toml(ids)}"] if ids else []
     lines += ["drop = [", *out, "]"] if out else []
     lines += _missing_lines(choices.missing, open_)
-    lines += ["", "[code]", *words] if words else []
+    lines += ["", "[recode]", *words] if words else []
     lines += codes
     for look in open_:
-        code = suggested(look).get("code", {}).get(look.name)
+        code = suggested(look).get("recode", {}).get(look.name)
         if code is not None:
             shown = ", ".join(_toml(value) for value, _ in look.values[:12])
             missing = " and missing values" if look.n_blank else ""
@@ -103,7 +103,7 @@ def _missing_lines(missing: Mapping[str, Sequence[Any]] | None, open_: Sequence[
 
 
 def _code(name: str, code: Mapping[Any, int]) -> list[str]:
-    return ["", f"[code.{_toml(name)}]", *(f"{_toml(str(value))} = {bit}" for value, bit in code.items())]
+    return ["", f"[recode.{_toml(name)}]", *(f"{_toml(str(value))} = {bit}" for value, bit in code.items())]
 
 
 def _toml(value: Any) -> str:

@@ -11,7 +11,7 @@ from hiddenbits.array_types import AnyArray
 from hiddenbits.data.coding.cells import ColumnCells
 from hiddenbits.data.coding.vocabulary import says_id
 from hiddenbits.data.columns.describe import ColumnLook
-from hiddenbits.data.errors import TableError
+from hiddenbits.exceptions import TableError
 from hiddenbits.quoting import quoted
 
 SUMS = frozenset({"total", "totals", "grand total", "sum", "summe", "gesamt", "insgesamt", "somme", "suma", "totale"})

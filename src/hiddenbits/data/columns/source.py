@@ -15,8 +15,8 @@ from hiddenbits.data.coding.coded_columns import LEVELS, MISSING, UNKNOWN, Coded
 from hiddenbits.data.coding.vocabulary import key_of
 from hiddenbits.data.columns.look import ColumnProfile
 from hiddenbits.data.columns.protocol import Batch, Columns
-from hiddenbits.data.errors import TableError
 from hiddenbits.data.masks import Mask, RowsToFill, mask_bytes, mask_for
+from hiddenbits.exceptions import TableError
 from hiddenbits.quoting import quoted
 
 CHUNK_ROWS = 1 << 16  # rows that are coded at once, so that little memory is needed besides the rows

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hiddenbits.data.cell_checks import Blank, dense_bits
-from hiddenbits.data.errors import TableError
+from hiddenbits.data.cell_checks import Empty, dense_bits
 from hiddenbits.data.file_request import FileRequest, naming, reading
 from hiddenbits.data.items.gather import NULL, Batch, open_items
 from hiddenbits.data.table import Table
+from hiddenbits.exceptions import TableError
 from hiddenbits.quoting import told
 
 Batches = Iterable[tuple[str, int, Any]]  # the file, the number of the first row in it, and a record batch
@@ -75,14 +75,14 @@ def open_arrow(
                 raise TableError(f"{option}= names {name!r}, but the columns are {shown}.")
     found = batches([name for name in said.values() if name is not None])
     if row is None or item is None:
-        return open_items(request, _lists(found, str(column), request.blank), items, max_columns, max_bytes)
+        return open_items(request, _lists(found, str(column), request.empty), items, max_columns, max_bytes)
     numbered = items is not None or request.n_columns is not None  # whole numbers are columns then
     lines = _pairs(found, row, item, value, request.threshold, numbered)
     return open_items(request, lines, items, max_columns, max_bytes, row)
 
 
-def _lists(batches: Batches, column: str, blank: Blank) -> Iterator[Batch]:
-    """Yield the items of lists. A null list is an empty basket only with ``blank="zero"``."""
+def _lists(batches: Batches, column: str, empty: Empty) -> Iterator[Batch]:
+    """Yield the items of lists. A null list is an empty basket only with ``empty="zero"``."""
     import pyarrow as pa
 
     kinds: dict[str, str] = {}
@@ -91,10 +91,10 @@ def _lists(batches: Batches, column: str, blank: Blank) -> Iterator[Batch]:
             lists = batch.column(column)
             if not (pa.types.is_list(lists.type) or pa.types.is_large_list(lists.type)):
                 raise TableError(f"column {column!r} holds {lists.type}, not lists of item numbers or names.")
-            if lists.null_count and blank != "zero":
+            if lists.null_count and empty != "zero":
                 raise TableError(
                     f"row {first + _first_null(lists)}: the list is null. Write [] for an empty basket, or set "
-                    "blank='zero'."
+                    "empty='zero'."
                 )
             lengths = lists.value_lengths().fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
             values = lists.flatten()
@@ -140,7 +140,7 @@ def _seen(array: Any, column: str, threshold: float | None, first: int) -> NDArr
 
     numbers = array.cast("uint8" if pa.types.is_boolean(array.type) else "float64", safe=False).cast("float64")
     cells = numbers.to_numpy(zero_copy_only=False)[:, None]
-    bits, observed = dense_bits(cells, blank="missing", threshold=threshold, names=(column,), first_row=first)
+    bits, observed = dense_bits(cells, empty="missing", threshold=threshold, names=(column,), first_row=first)
     seen: NDArray[np.uint8] = np.where(observed.to_dense()[:, 0] == 0, np.uint8(NULL), bits.to_dense()[:, 0])
     return seen
 

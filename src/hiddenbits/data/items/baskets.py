@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiddenbits.data.cell_checks import MAX_BYTES, MAX_COLUMNS
-from hiddenbits.data.errors import FoundDialectWarning, TableError
 from hiddenbits.data.file_request import FileRequest, reading
 from hiddenbits.data.items.gather import Batch, open_items
 from hiddenbits.data.locations.places import Place
 from hiddenbits.data.table import Table
 from hiddenbits.data.text_files import NAMES, SAMPLE_BYTES, found_encoding, line_chunks, open_text
+from hiddenbits.exceptions import CSVDialectWarning, TableError
 from hiddenbits.quoting import printable, quoted, told
 
 SEPARATORS = (",", ";", "\t", "|")
@@ -55,7 +55,7 @@ def open_baskets(
         The items' names, or a text file with one name a line.
     separator : str, optional
         The character between names; given, lines hold names in any case. By default that of comma, semicolon, tab
-        and ``|`` which most lines have, otherwise a space; said (`FoundDialectWarning`).
+        and ``|`` which most lines have, otherwise a space; said (`CSVDialectWarning`).
     encoding : str, optional
         The encoding of names; by default UTF-8, or that of Windows where the text is not UTF-8.
     max_bytes : int, default=4 GiB
@@ -158,7 +158,7 @@ def _named(
                     f"{printable(path)}: read as baskets of item names with {NAMES.get(mark, repr(mark))} between "
                     f"them{odd}, as its first lines suggest. If that is wrong, set {remedy}"
                     + (" or encoding=." if odd else "."),
-                    FoundDialectWarning,
+                    CSVDialectWarning,
                     stacklevel=2,
                 )
             line = 1

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from hiddenbits.data.cell_checks import Blank
+from hiddenbits.data.cell_checks import Empty
 from hiddenbits.data.coding.cells import ColumnCells
-from hiddenbits.data.errors import TableError
+from hiddenbits.exceptions import TableError
 
 
 def split_cells(
-    columns: Sequence[ColumnCells], split: str | Mapping[str, str], blank: Blank, max_columns: int
+    columns: Sequence[ColumnCells], split: str | Mapping[str, str], empty: Empty, max_columns: int
 ) -> list[ColumnCells]:
     """Return columns in which those of several codes have become a column for each code.
 
@@ -24,7 +24,7 @@ def split_cells(
         The columns as they are in the file.
     split : str or dict
         What is between codes: in all cells, or by the name of the column.
-    blank : {"auto", "zero", "missing"}
+    empty : {"auto", "zero", "missing"}
         With "missing", a blank cell says nothing of its codes; otherwise there are none.
     max_columns : int
         The most codes that a column may have.
@@ -49,7 +49,7 @@ def split_cells(
         if column.name not in codes:
             out.append(column)
             continue
-        unsaid = [2 * (key is None and blank == "missing") for key in column.keys]
+        unsaid = [2 * (key is None and empty == "missing") for key in column.keys]
         for code, numbers in codes[column.name].items():
             has = np.array(unsaid, np.uint8)
             has[numbers] = 1

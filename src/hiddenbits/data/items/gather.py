@@ -22,14 +22,14 @@ from numpy.typing import NDArray
 
 from hiddenbits.array_types import AnyArray
 from hiddenbits.data.bits import AllOnes, Bits, Pattern
-from hiddenbits.data.cell_checks import MAX_BYTES, Blank, check_distinct
-from hiddenbits.data.errors import SpilledTableWarning, TableError
+from hiddenbits.data.cell_checks import MAX_BYTES, Empty, check_distinct
 from hiddenbits.data.file_request import FileRequest, naming, reading
 from hiddenbits.data.items.spool import KeySpool, Spool
 from hiddenbits.data.locations.places import find_place
 from hiddenbits.data.request import Request
 from hiddenbits.data.table import MemorySource, Source, Table
 from hiddenbits.data.text_files import read_lines
+from hiddenbits.exceptions import DuplicateItemsWarning, SpilledTableWarning, TableError
 from hiddenbits.quoting import printable, quoted
 
 HELD_BYTES = 1 << 28  # what takes more while it is gathered goes to files
@@ -37,10 +37,6 @@ SORTED = 1 << 20  # items sorted at a time: sorting takes several times their me
 LINE_BYTES = 80  # of a line, while lines that do not stand together are put in order
 MOST = 1 << 29  # columns: four times as much is the largest number of 32 bits
 NULL = 2  # code of a value that is missing; 0 and 1 are themselves
-
-
-class DuplicateItemsWarning(UserWarning):
-    """An item occurs twice in one basket; it is counted once."""
 
 
 class Batch(NamedTuple):
@@ -189,7 +185,7 @@ class _Gatherer:
         if not n_columns:
             raise TableError("All baskets are empty. Give the number of columns with n_columns=.")
         self._sort(place, names)
-        return Table(self._source(n_columns, keys, request.blank), names if request.names is None else request.names)
+        return Table(self._source(n_columns, keys, request.empty), names if request.names is None else request.names)
 
     def _columns(self) -> tuple[tuple[str, ...] | None, AnyArray | None]:
         """Return the names of the columns, and the column of each item where items are numbered otherwise."""
@@ -283,12 +279,12 @@ class _Gatherer:
         label, before = next((label, before) for start, label, before in reversed(self._files) if start <= row)
         return f"{label} {row - before}"
 
-    def _source(self, n_columns: int, keys: Any, blank: Blank) -> Source:
+    def _source(self, n_columns: int, keys: Any, empty: Empty) -> Source:
         """Return the rows: in memory, or in files that are removed with the source."""
         if self._folder is None:
             starts = self._starts.get()
-            return HeldItems(*_bits(starts, self._cells.get(0, starts[-1]), n_columns, blank, self._scale), keys)
-        source = SpilledItems(self._starts, self._cells, self._keys, n_columns, self._n_ones, blank, self._scale)
+            return HeldItems(*_bits(starts, self._cells.get(0, starts[-1]), n_columns, empty, self._scale), keys)
+        source = SpilledItems(self._starts, self._cells, self._keys, n_columns, self._n_ones, empty, self._scale)
         weakref.finalize(source, shutil.rmtree, self._folder, ignore_errors=True)
         warnings.warn(
             f"The {source.n_rows:,} rows of items were written to {self._folder}, as they take more than "
@@ -323,7 +319,7 @@ class SpilledItems:
         The keys of rows that were pairs.
     n_columns, n_ones : int
         Number of columns, and of ones.
-    blank : {"auto", "zero", "missing"}
+    empty : {"auto", "zero", "missing"}
         What an item that is not listed means.
     scale : int
         4 where cells hold values, otherwise 1.
@@ -334,7 +330,7 @@ class SpilledItems:
     keys: KeySpool | None
     n_columns: int
     n_ones: int
-    blank: Blank
+    empty: Empty
     scale: int
 
     @property
@@ -361,7 +357,7 @@ class SpilledItems:
         """Return (x, observed) of rows start to stop."""
         starts = self.starts.get(start, max(start, min(stop, self.n_rows)) + 1)
         cells = self.cells.get(starts[0], starts[-1])
-        return _bits(starts - starts[0], cells, self.n_columns, self.blank, self.scale)
+        return _bits(starts - starts[0], cells, self.n_columns, self.empty, self.scale)
 
     def row_keys(self, start: int, stop: int) -> NDArray[Any]:
         """Return the keys of rows start to stop, which were pairs."""
@@ -369,18 +365,18 @@ class SpilledItems:
         return np.asarray(keys if keys is None else keys.to_numpy())
 
 
-def _bits(starts: AnyArray, cells: AnyArray, n_columns: int, blank: Blank, scale: int) -> tuple[Bits, Bits]:
-    """Return (x, observed) of rows. With values, a cell without a line was not observed, unless ``blank="zero"``."""
+def _bits(starts: AnyArray, cells: AnyArray, n_columns: int, empty: Empty, scale: int) -> tuple[Bits, Bits]:
+    """Return (x, observed) of rows. With values, a cell without a line was not observed, unless ``empty="zero"``."""
     if scale == 1:
         x = Pattern(starts, cells, n_columns)
-        return x, x if blank == "missing" else AllOnes(x.shape)
+        return x, x if empty == "missing" else AllOnes(x.shape)
     items, values = np.divmod(cells, 4)
 
     def kept(keep: AnyArray) -> Pattern:
         return Pattern(np.concatenate([[0], np.cumsum(keep)])[starts], items[keep], n_columns)
 
     x = kept(values == 1)
-    return x, AllOnes(x.shape) if blank == "zero" else kept(values != NULL)
+    return x, AllOnes(x.shape) if empty == "zero" else kept(values != NULL)
 
 
 def item_names(items: Any, request: Request) -> tuple[str, ...] | None:

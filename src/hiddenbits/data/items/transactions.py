@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from hiddenbits.data.cell_checks import MAX_COLUMNS
-from hiddenbits.data.errors import TableError
 from hiddenbits.data.items.gather import Batch, open_items
 from hiddenbits.data.request import Request
 from hiddenbits.data.table import Table
+from hiddenbits.exceptions import TableError
 from hiddenbits.quoting import quoted
 
 SPELLINGS = {"0", "1", "0.0", "1.0", "true", "false", "yes", "no", "", "na", "n/a", "nan", "null", "none", "?"}

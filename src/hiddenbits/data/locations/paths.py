@@ -12,8 +12,8 @@ from pathlib import Path, PurePath, PurePosixPath
 from typing import Any
 
 from hiddenbits.addresses import is_http
-from hiddenbits.data.errors import TableError
 from hiddenbits.data.locations.places import Place, RemoteFile, find_remote, is_folder, is_url, local_path, refuse_pipe
+from hiddenbits.exceptions import TableError
 
 PARQUET = (".parquet", ".pq")
 STORE = ("zarr.json", ".zgroup", ".zarray")  # what the folder of a Zarr store holds

@@ -16,8 +16,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar, cast
 
 from hiddenbits.addresses import LEFT_OUT, has_credentials, is_http, safe_url
-from hiddenbits.data.errors import TableError
 from hiddenbits.data.locations.remote_errors import reaching, secret_words
+from hiddenbits.exceptions import TableError
 
 AHEAD = 1 << 20  # what is fetched beyond a piece of a remote file that is read in small steps
 FOR_LIBRARIES = 1 << 16  # most of them ask for what they need

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from hiddenbits.addresses import secrets_of
-from hiddenbits.data.errors import TableError
+from hiddenbits.exceptions import TableError
 from hiddenbits.quoting import discreet, told
 
 LOCAL_COPY = "Put simplecache:: before the address, which makes a local copy, or download the file."

@@ -1,1 +1,1 @@
-"""Named columns, a file a format: frames, CSV, Parquet, sheets, labelled files, lines, streams."""
+"""Named columns, a file a format: frames, CSV, Parquet, sheets, labeled files, lines, streams."""

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from hiddenbits.data.cell_checks import MAX_BYTES, MAX_COLUMNS, check_distinct
-from hiddenbits.data.errors import TableError
 from hiddenbits.data.file_request import FileRequest, check_shape, naming, reading
 from hiddenbits.data.items.arrow import Asked, open_arrow
 from hiddenbits.data.locations.places import Place, open_file
@@ -14,6 +13,7 @@ from hiddenbits.data.named.frames import open_frame
 from hiddenbits.data.named.parquet.files import pyarrow
 from hiddenbits.data.table import Table
 from hiddenbits.data.text_files import open_text, too_large
+from hiddenbits.exceptions import TableError
 from hiddenbits.quoting import told
 
 

@@ -18,9 +18,9 @@ from hiddenbits.data.cell_checks import check_distinct
 from hiddenbits.data.columns.gather import cells_of_numbers, cells_of_series, is_frame
 from hiddenbits.data.columns.open import check_names, open_columns
 from hiddenbits.data.columns.protocol import HeldColumns
-from hiddenbits.data.errors import TableError
 from hiddenbits.data.request import Request
 from hiddenbits.data.table import Table
+from hiddenbits.exceptions import TableError
 from hiddenbits.quoting import discreet, told
 
 PRIORITY = 10  # of chunks over parts, where both are tasks of one cluster: parts wait for chunks
@@ -126,7 +126,7 @@ class DaskChunks:
                 ) from error
         for (i, _, _, row), one in zip(pieces, found, strict=True):
             if isinstance(one, TableError):
-                raise one if str(one).startswith("row ") else one.at(f"chunk {i} (row {row} and after)")
+                raise one if str(one).startswith("row ") else one.in_file(f"chunk {i} (row {row} and after)")
         return found
 
     def _get(self) -> Any:

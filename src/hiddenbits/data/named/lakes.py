@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from hiddenbits.data.errors import TableError
 from hiddenbits.data.file_request import naming
 from hiddenbits.data.locations.paths import natural_key
 from hiddenbits.data.named.parquet.files import find_groups, pyarrow
@@ -23,6 +22,7 @@ from hiddenbits.data.named.parquet.open import open_files
 from hiddenbits.data.named.streams import open_batches, open_stream
 from hiddenbits.data.request import Request
 from hiddenbits.data.table import Table
+from hiddenbits.exceptions import TableError
 from hiddenbits.quoting import told
 
 # Features with which files can be read as they are, or as is done here; columnMapping renames in some modes only.

@@ -11,9 +11,9 @@ import numpy as np
 from hiddenbits.data.coding.cells import ColumnCells
 from hiddenbits.data.columns.gather import cells_of_objects, cells_of_series
 from hiddenbits.data.columns.open import open_cells
-from hiddenbits.data.errors import TableError
 from hiddenbits.data.request import Request
 from hiddenbits.data.table import Table
+from hiddenbits.exceptions import TableError
 
 
 def is_columns(X: Any) -> bool:

@@ -13,7 +13,6 @@ from typing import Any
 from warnings import warn
 
 from hiddenbits.data.cell_checks import MAX_BYTES, MAX_COLUMNS
-from hiddenbits.data.errors import FoundDialectWarning, TableError
 from hiddenbits.data.file_request import FileRequest
 from hiddenbits.data.locations.places import Place, for_library
 from hiddenbits.data.named.csv.ends import Ends
@@ -21,6 +20,7 @@ from hiddenbits.data.named.csv.read import open_rows
 from hiddenbits.data.named.csv.rows import Tell, TextRows
 from hiddenbits.data.table import Table
 from hiddenbits.data.text_files import too_large
+from hiddenbits.exceptions import CSVDialectWarning, TableError
 from hiddenbits.quoting import printable, told
 
 CELL_BYTES = 100  # what a cell takes in memory while it is read, roughly
@@ -101,7 +101,7 @@ def _chosen(path: Place, book: Any, sheet: str | int | None) -> str:
             warn(
                 f"{printable(path)}: read from sheet {filled[0]!r}, the first of {listed}. If that is wrong, set "
                 "sheet=.",
-                FoundDialectWarning,
+                CSVDialectWarning,
                 stacklevel=2,
             )
         return filled[0]

@@ -17,13 +17,13 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from hiddenbits.data.cell_checks import check_distinct
-from hiddenbits.data.errors import SpilledTableWarning, TableError
 from hiddenbits.data.named.frames import open_frame
 from hiddenbits.data.named.parquet.files import pyarrow
 from hiddenbits.data.named.parquet.hive import files_of_dataset
 from hiddenbits.data.named.parquet.open import open_files
 from hiddenbits.data.request import Request
 from hiddenbits.data.table import PART_BYTES, Table
+from hiddenbits.exceptions import SpilledTableWarning, TableError
 from hiddenbits.quoting import told
 
 KEEP_BYTES = PART_BYTES  # what is smaller is held in memory, and needs no word

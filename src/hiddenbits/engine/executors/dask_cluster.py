@@ -30,21 +30,12 @@ from typing import Any
 from uuid import uuid4
 
 from hiddenbits.data import Block, Grid
-from hiddenbits.engine.environment import EnvironmentChangedWarning, differences, environment
+from hiddenbits.engine.environment import differences, environment
 from hiddenbits.engine.executors import dask_scheduler
-from hiddenbits.engine.executors.dask_worker import (
-    ClusterError,
-    Loader,
-    Parcel,
-    each_block,
-    hold_part,
-    itself,
-    merge,
-    nothing,
-    walk,
-)
+from hiddenbits.engine.executors.dask_worker import Loader, Parcel, each_block, hold_part, itself, merge, nothing, walk
 from hiddenbits.engine.executors.local import S, T, U
 from hiddenbits.engine.row_memory import RowMemory, WorkerRowMemory, forget
+from hiddenbits.exceptions import ClusterError, EnvironmentChangedWarning
 from hiddenbits.quoting import printable, told
 
 logger = logging.getLogger(__name__)
@@ -278,7 +269,7 @@ class Cluster:
         return held
 
     def _homes(self, n_parts: int) -> list[list[str]]:
-        """Return a worker for each part: as many for each thread, neighbours together, so that merges stay at home."""
+        """Return a worker for each part: as many for each thread, neighbors together, so that merges stay at home."""
         workers = sorted(self._ask(dask_scheduler.workers).items())
         threads = [address for address, (n_threads, _) in workers for _ in range(n_threads)]
         if not threads:  # an adaptive cluster may begin with none
@@ -342,7 +333,7 @@ async def _outcome(future: Any) -> tuple[BaseException | None, Any]:
     """Return the error or the result of a task, in the client's loop.
 
     Waiting here and not by `future.result(timeout=)`: that keeps the future in a circle of frames after each time-out,
-    and can fail by itself when it is cancelled while the result is on its way (distributed 2026.8).
+    and can fail by itself when it is canceled while the result is on its way (distributed 2026.8).
     """
     error = await future.exception()
     return error, None if error else await future.result()

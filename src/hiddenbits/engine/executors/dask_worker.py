@@ -11,18 +11,15 @@ from copy import deepcopy
 from dataclasses import replace
 from typing import Any, Generic
 
-from hiddenbits.data import Block, Grid, Part, TableError
+from hiddenbits.data import Block, Grid, Part
 from hiddenbits.data.kernels import by_size
 from hiddenbits.engine.environment import environment
 from hiddenbits.engine.executors.local import S, T, one_blas_thread
 from hiddenbits.engine.tree_sum import Node, TreeSum
+from hiddenbits.exceptions import ClusterError, TableError
 from hiddenbits.quoting import told
 
 Sums = list[tuple[Node, S]]
-
-
-class ClusterError(RuntimeError):
-    """The cluster was lost, made no progress, or a part could not be walked on it."""
 
 
 class Parcel(Generic[T]):

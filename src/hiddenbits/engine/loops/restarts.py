@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from hiddenbits.data import Grid
-from hiddenbits.data.summary import Summary, summarise
+from hiddenbits.data.summary import Summary, summarize
 from hiddenbits.engine.executors.local import Executor, one_blas_thread
 from hiddenbits.engine.loops.fit_context import LOG, FitContext, Loop, RestartLoop
 from hiddenbits.engine.loops.online_em import FORGETTING, online_pass
@@ -39,7 +39,7 @@ def all_restarts(
     """
     one = partial(restart, model, loop)
     with one_blas_thread():
-        context = FitContext(grid, executor, settings, executor.reduce(summarise, grid), checkpoints, watch)
+        context = FitContext(grid, executor, settings, executor.reduce(summarize, grid), checkpoints, watch)
         check_recorded_cells(grid.table, context.summary)
         subsample = SubsampleStart(model, (one, *alternative_starts), context)
         if subsample.n_rows and settings.n_init > 1:

@@ -11,7 +11,6 @@ from contextlib import AbstractContextManager, nullcontext
 from copy import copy
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, Self, TypeVar
 
 import numpy as np
@@ -45,7 +44,6 @@ from hiddenbits.engine import (
 from hiddenbits.families._base import information, partial_fit, persistence
 from hiddenbits.families._base.callbacks import CallbackSupportMixin, watching, with_callbacks
 from hiddenbits.families._base.columns import column_sizes
-from hiddenbits.families._base.file_verbs import write
 from hiddenbits.families._base.inputs import as_table, rows_of, seed_of, total_weight, warn_of_small_weights
 from hiddenbits.families._base.outputs import drawn_values, in_own_values, like
 from hiddenbits.families._base.parameters import ColumnTypes, HiddenParts
@@ -96,24 +94,23 @@ class BitsEstimator(CallbackSupportMixin, BaseEstimator, Generic[P, S]):  # type
     max_iter: int = 100
     tol: float = 1e-6
     online_passes: int = 0
-    accelerate: bool = True
     threshold: float | None = None
     column_types: ColumnTypes | None = None  # None: columns are neither nominal nor ordinal
     random_state: Randomness = None
 
     # Set by fit.
-    params_: P
+    _params: P
     trace_: Floats
     n_iter_: int
     stop_reason_: str
     converged_: bool
     restarts_: tuple[Restart, ...]
-    weight_seen_: float
-    running_: Running | None  # where online EM stands
+    _fit_weight: float
+    _running: Running | None  # where online EM stands
     n_features_in_: int
     feature_names_in_: AnyArray  # only where columns have names
     coding_: Coding | None  # how columns were read
-    table_version_: int | None  # of the Delta table of the fit
+    _table_version: int | None  # of the Delta table of the fit
     _online_seed: int
     _independent: float | None = None  # mean log-likelihood of a row of the fit under independent columns, where known
 
@@ -160,6 +157,10 @@ class BitsEstimator(CallbackSupportMixin, BaseEstimator, Generic[P, S]):  # type
         """Return parameters as a fit hands them over; a model with many equal forms chooses one here."""
         return params
 
+    def _in_order(self, params: P) -> P:
+        """Return the parameters of a whole fit in the order in which they are published: classes by size."""
+        return params
+
     def _more_meta(self) -> dict[str, object]:
         """Return what a model file says beyond what all of them say."""
         return {}
@@ -177,7 +178,11 @@ class BitsEstimator(CallbackSupportMixin, BaseEstimator, Generic[P, S]):  # type
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = not self._takes_reals
+        tags.estimator_type = (
+            "density_estimator"  # as GaussianMixture: a clusterer would have labels_, one for each row
+        )
         tags.input_tags.allow_nan = True
+        tags.input_tags.string = tags.input_tags.categorical = not self._takes_reals
         return tags
 
     # ------------------------------------------------------------------------------------------------ how fits go
@@ -204,7 +209,6 @@ class BitsEstimator(CallbackSupportMixin, BaseEstimator, Generic[P, S]):  # type
             max_iter=self.max_iter,
             tol=self.tol,
             online_passes=self.online_passes,
-            accelerate=self.accelerate,
             seed=seed_of(self.random_state),
         )
 
@@ -321,6 +325,7 @@ class BitsEstimator(CallbackSupportMixin, BaseEstimator, Generic[P, S]):  # type
             loop = fit_planned if isinstance(model, Planned) else self._loop
             outcome = loop(model, grid, engine.executor, settings, checkpoints, watch)
         self._keep(outcome, weight)
+        self._params = self._in_order(self._params)
         return self
 
     def partial_fit(self, X: object, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
@@ -347,11 +352,11 @@ class BitsEstimator(CallbackSupportMixin, BaseEstimator, Generic[P, S]):  # type
         partial_fit.learn(self, X, sample_weight)
         return self
 
-    def refit(self, X: object, sample_weight: ArrayLike | None = None, *, tol: float | None = None) -> Self:
+    def _refit(self, X: object, sample_weight: ArrayLike | None = None, *, tol: float | None = None) -> Self:
         """Return a copy that is fitted to X, or to other weights, beginning at the fitted parameters.
 
         There is one restart and no start: far fewer passes than `fit` needs, but no other maximum is looked for. A
-        prior stays centred where it was.
+        prior stays centerd where it was.
 
         Parameters
         ----------
@@ -380,22 +385,22 @@ class BitsEstimator(CallbackSupportMixin, BaseEstimator, Generic[P, S]):  # type
     def _walk(self, table: Table, row_function: RowFunction[P, A]) -> tuple[Callable[[Block], A], Grid]:
         """Return a function of the rows of a block, at the fitted parameters, and the blocks of a table."""
         model = self._model()
-        shared = model.prepare(self.params_)
-        return partial(row_function, self.params_, shared), table.grid(self._height(model, table))
+        shared = model.prepare(self._params)
+        return partial(row_function, self._params, shared), table.grid(self._height(model, table))
 
     def _likelihood(self) -> RowFunction[P, Floats]:
         """Return the row function behind `score_samples` and `score`, and make what it rests on."""
-        check_is_fitted(self, "params_")
+        check_is_fitted(self, "_params")
         return self._model().log_likelihood
 
     @property
-    def likelihood_(self) -> str:
+    def _likelihood_kind(self) -> str:
         """What `score_samples` returns: "exact", "bound" or "estimate"."""
-        check_is_fitted(self, "params_")
+        check_is_fitted(self, "_params")
         return self._model().promises.likelihood
 
     def score_samples(self, X: object) -> Floats:
-        """Return the log-likelihood of each row's observed bits, in nats; `likelihood_` says of which kind.
+        """Return the log-likelihood of each row's observed bits, in nats: exact, a bound or an estimate, as `summary` says.
 
         Parameters
         ----------
@@ -460,29 +465,21 @@ class BitsEstimator(CallbackSupportMixin, BaseEstimator, Generic[P, S]):  # type
             return like(X, values)
         return in_own_values(X, table, values) if own_values else like(X, values, table.names)
 
-    def bit_probabilities(self, X: object) -> Any:
-        """Return P(bit = 1 | the other observed bits of the row) for every cell, observed or not.
-
-        Parameters
-        ----------
-        X : table of shape (rows, columns)
-            As for `fit`.
-
-        Returns
-        -------
-        probabilities : ndarray of shape (rows, columns), or a frame where X is one
-        """
+    def _cell_probabilities(self, X: object) -> Any:
+        """Return P(cell = 1 | the other observed cells of the row) for every cell (`diagnostics.cell_probabilities`)."""
         return self._like(X, self._model().leave_one_out)
 
-    def sample(self, n_samples: int = 1, *, random_state: Randomness = None) -> Any:
-        """Draw new rows from the fitted model.
+    def sample(self, n_samples: int = 1, *, return_latent: bool = False, random_state: Randomness = None) -> Any:
+        """Sample new rows from the fitted model.
 
         Parameters
         ----------
         n_samples : int
             Number of rows.
+        return_latent : bool, default=False
+            Return the values of the latent variables too.
         random_state : int, RandomState or None
-            Seed of the draw; by default that of the estimator.
+            Seed of the sample; by default that of the estimator.
 
         Returns
         -------
@@ -490,31 +487,45 @@ class BitsEstimator(CallbackSupportMixin, BaseEstimator, Generic[P, S]):  # type
             Of uint8, or of float64 where columns are real numbers. Where the fit made bits of other values
             (`coding_`), these values: a frame like that of the fit, or a dict of columns where the fit was to a file;
             after a fit to an array with nominal or ordinal columns an array.
+        latent : ndarray
+            Only with `return_latent`: the classes, (n_samples,), or the latent variables as `transform` has them,
+            (n_samples, n_components).
         """
-        check_is_fitted(self, "params_")
-        return self._drawn(partial(self._model().draw, self.params_), n_samples, random_state)
+        check_is_fitted(self, "_params")
+        return self._sample(partial(self._model().draw, self._params), n_samples, random_state, return_latent)
 
-    def _drawn(
-        self, draw: Callable[[int, np.random.Generator], tuple[AnyArray, Floats]], n: int, random_state: Randomness
+    def _sample(
+        self,
+        draw: Callable[[int, np.random.Generator], tuple[AnyArray, Floats]],
+        n: int,
+        random_state: Randomness,
+        return_latent: bool,
     ) -> Any:
         """Return what draw(n, rng) makes, some rows at a time, each run of rows with a key of its own."""
         if n < 1:
-            raise ValueError(f"n_samples={n}: draw at least one row.")
+            raise ValueError(f"n_samples={n}: sample at least one row.")
         key = Key(seed_of(self.random_state if random_state is None else random_state)).stream("sample")
-        tell = current().tell
+        tell, latent = current().tell, list[Floats]()
         # More than there is memory for is an error here, before any row is drawn.
-        out: AnyArray = np.empty((n, self.params_.n_columns), np.float64 if self._takes_reals else np.uint8)
+        out: AnyArray = np.empty((n, self._params.n_columns), np.float64 if self._takes_reals else np.uint8)
         for number, start in enumerate(range(0, n, DRAW_ROWS)):
             stop = min(start + DRAW_ROWS, n)
-            out[start:stop] = draw(stop - start, key.at(block=number).rng())[0]
+            out[start:stop], drawn = draw(stop - start, key.at(block=number).rng())
+            if return_latent:
+                latent.append(drawn)
             if tell is not None:
                 tell(stop - start)
-        return drawn_values(self, out)
+        X = drawn_values(self, out)
+        return (X, self._latent(np.concatenate(latent))) if return_latent else X
+
+    def _latent(self, codes: Floats) -> AnyArray:
+        """Return values of the latent variables as `sample` returns them."""
+        return codes
 
     # ---------------------------------------------------------------------------- criteria, and what errors are made of
 
     @available_if(_has_criteria)  # type: ignore[untyped-decorator]
-    def without_prior(self) -> Self:
+    def _without_prior(self) -> Self:
         """Return a copy, not fitted, whose fit is one of maximum likelihood, as `aic` and `bic` need it."""
         plain: Self = clone(self).set_params(**dict.fromkeys(self._prior_settings or (), 0.0))
         return plain
@@ -544,7 +555,7 @@ class BitsEstimator(CallbackSupportMixin, BaseEstimator, Generic[P, S]):  # type
         return bic(log_likelihood, self.n_parameters_, weight)
 
     @available_if(_has_row_scores)  # type: ignore[untyped-decorator]
-    def free_parameters(self) -> FreeParameters:
+    def _free_parameters(self) -> FreeParameters:
         """Return the coordinates in which `row_gradients` and `observed_information` are, and what depends on them.
 
         Returns
@@ -553,11 +564,11 @@ class BitsEstimator(CallbackSupportMixin, BaseEstimator, Generic[P, S]):  # type
             `vector` (the coordinates of the fit), `border` (those without an error), `quantities` (what people publish,
             with derivatives) and more; `hiddenbits.inference` uses it.
         """
-        check_is_fitted(self, "params_")
-        return self._row_scores().free(self.weight_seen_)
+        check_is_fitted(self, "_params")
+        return self._row_scores().free(self._fit_weight)
 
     @available_if(_has_row_scores)  # type: ignore[untyped-decorator]
-    def at_vector(self, vector: ArrayLike) -> Self:
+    def _at_vector(self, vector: ArrayLike) -> Self:
         """Return a copy of the fitted estimator with its parameters at other coordinates.
 
         Parameters
@@ -565,13 +576,13 @@ class BitsEstimator(CallbackSupportMixin, BaseEstimator, Generic[P, S]):  # type
         vector : array of shape (coordinates,)
             As `free_parameters().vector`.
         """
-        check_is_fitted(self, "params_")
+        check_is_fitted(self, "_params")
         moved = copy(self)
-        moved.params_ = self._row_scores().at(np.asarray(vector, np.float64))
+        moved._params = self._row_scores().at(np.asarray(vector, np.float64))
         return moved
 
     @available_if(_has_row_scores)  # type: ignore[untyped-decorator]
-    def row_gradients(self, X: object) -> Floats:
+    def _row_gradients(self, X: object) -> Floats:
         """Return the gradient of each row's log-likelihood by the coordinates of `free_parameters` (the row's score).
 
         By Fisher's identity it is the posterior mean of the gradient that one would have if hidden codes were known.
@@ -589,7 +600,7 @@ class BitsEstimator(CallbackSupportMixin, BaseEstimator, Generic[P, S]):  # type
         return information.row_gradients(self._row_scores(), table)
 
     @available_if(_has_row_scores)  # type: ignore[untyped-decorator]
-    def observed_information(self, X: object, sample_weight: ArrayLike | None = None) -> Floats:
+    def _observed_information(self, X: object, sample_weight: ArrayLike | None = None) -> Floats:
         """Return minus the second derivatives of the log-likelihood of X by the coordinates of `free_parameters`.
 
         By Louis' formula: the expected curvature if hidden codes were known, less what not knowing them costs. The
@@ -611,30 +622,6 @@ class BitsEstimator(CallbackSupportMixin, BaseEstimator, Generic[P, S]):  # type
 
     # ------------------------------------------------------------------------------------------- files and summaries
 
-    def write(self, verb: str, X: object, path: str | os.PathLike[str]) -> Path:
-        """Write what a verb returns for every row into a folder of Parquet files, each written where it is computed.
-
-        For results larger than memory: on a cluster the workers write, and nothing passes through this process. The
-        folder must be one that every worker can write to; it appears when it is complete. The files' natural order is
-        that of the rows. Columns that did not enter the model are written next to the results; completed rows have all
-        columns of the table, in the user's own values.
-
-        Parameters
-        ----------
-        verb : str
-            What to compute: "transform", "posterior", "code", "predict", "predict_proba", "score_samples", "complete"
-            or "bit_probabilities".
-        X : table of shape (rows, columns)
-            As for `fit`.
-        path : path
-            The folder, such as "codes.parquet". It must not exist yet.
-
-        Returns
-        -------
-        folder : Path
-        """
-        return write(self, verb, X, path)
-
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a file that holds no code; see `hiddenbits.load`.
 
@@ -645,17 +632,6 @@ class BitsEstimator(CallbackSupportMixin, BaseEstimator, Generic[P, S]):  # type
         """
         persistence.save(self, path)
 
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a fitted model of this class from a file written by `save`.
-
-        Parameters
-        ----------
-        path : path
-            The file.
-        """
-        return persistence.load(path, cls)
-
     def summary(self) -> Summary:
         """Return how the fit went and what was found, as named tables that print themselves.
 
@@ -664,7 +640,7 @@ class BitsEstimator(CallbackSupportMixin, BaseEstimator, Generic[P, S]):  # type
         summary : Summary
             `tables` has the tables as frames, by name; print it, or show it in a notebook.
         """
-        check_is_fitted(self, "params_")
+        check_is_fitted(self, "_params")
         return Summary(repr(self), self._story(), self._tables())
 
     def _repr_html_inner(self) -> str:

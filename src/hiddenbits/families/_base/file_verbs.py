@@ -21,25 +21,50 @@ from hiddenbits.families._base.protocol import Estimator
 from hiddenbits.quoting import printable
 from hiddenbits.store import whole_file, whole_folder, writing
 
-VERBS = (
-    "transform",
-    "posterior",
-    "code",
-    "predict",
-    "predict_proba",
-    "score_samples",
-    "complete",
-    "bit_probabilities",
-)
+METHODS = {  # what can be computed, by name, and the method that does it
+    **{name: name for name in ("transform", "posterior_mode", "predict", "predict_proba", "score_samples", "complete")},
+    "cell_probabilities": "_cell_probabilities",
+}
 FILE_BYTES = 1 << 27  # about what the results in one file take in memory
 
 
-def write(estimator: Estimator, verb: str, X: object, path: str | os.PathLike[str]) -> Path:
-    """Write what a verb returns for every row of X into a folder of Parquet files; see `BitsEstimator.write`."""
-    check_is_fitted(estimator, "params_")
-    able = [name for name in VERBS if hasattr(estimator, name)]
-    if verb not in able:
-        raise ValueError(f"{verb!r} cannot be written. {type(estimator).__name__} can write: {', '.join(able)}.")
+def write_results(model: Estimator, method: str, X: object, path: str | os.PathLike[str]) -> Path:
+    """Write what a method returns for every row into a folder of Parquet files, each written where it is computed.
+
+    For results larger than memory: on a cluster the workers write, and nothing passes through this process. The folder
+    must be one that every worker can write to; it appears when it is complete. The files' natural order is that of the
+    rows. Columns that did not enter the model are written next to the results; completed rows have all columns of the
+    table, in the user's own values.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        The model.
+    method : str
+        What to compute: "transform", "posterior_mode", "predict", "predict_proba", "score_samples", "complete" or
+        "cell_probabilities".
+    X : table of shape (rows, columns)
+        As for `fit`.
+    path : path
+        The folder, such as "classes.parquet". It must not exist yet.
+
+    Returns
+    -------
+    folder : Path
+
+    Examples
+    --------
+    >>> import tempfile, hiddenbits
+    >>> from hiddenbits.tables import write_results
+    >>> model = hiddenbits.LatentClassAnalysis(2, random_state=0).fit([[0, 0], [1, 1]] * 50)
+    >>> folder = write_results(model, "predict_proba", [[0, 0], [1, 1]], tempfile.mkdtemp() + "/classes.parquet")
+    >>> [path.name for path in folder.iterdir()]
+    ['rows0000000000000.parquet']
+    """
+    check_is_fitted(model, "_params")
+    able = [name for name, attribute in METHODS.items() if hasattr(model, attribute)]
+    if method not in able:
+        raise ValueError(f"{method!r} cannot be written. {type(model).__name__} can write: {', '.join(able)}.")
     pyarrow()  # say so at once where it is not installed
     if is_url(path):
         raise ValueError(
@@ -50,12 +75,12 @@ def write(estimator: Estimator, verb: str, X: object, path: str | os.PathLike[st
         exists = folder.exists()
     if exists:
         raise FileExistsError(f"{printable(folder)} exists. Remove it first, or choose another path.")
-    table = as_table(estimator, X, reset=False)
-    names = _columns(estimator, verb, table.names)
+    table = as_table(model, X, reset=False)
+    names = _columns(model, method, table.names)
     read_as = table.read_as if table.only_bits else None
     rows = max(1, min(FILE_BYTES // (8 * len(names)), table.part_rows(1)))
     with whole_folder(folder) as unfinished:
-        write_one = partial(_write_piece, estimator, verb, unfinished, folder, names, read_as)
+        write_one = partial(_write_piece, model, method, unfinished, folder, names, read_as)
         written = sum(map_pieces(write_one, table, rows))
         if written != table.shape[0]:
             raise RuntimeError(f"{written} of {table.shape[0]} rows were written: please report this as a bug.")
@@ -63,8 +88,8 @@ def write(estimator: Estimator, verb: str, X: object, path: str | os.PathLike[st
 
 
 def _write_piece(
-    estimator: Estimator,
-    verb: str,
+    model: Estimator,
+    method: str,
     folder: Path,
     final: Path,
     names: list[str],
@@ -73,10 +98,10 @@ def _write_piece(
 ) -> int:
     """Write the results of some rows into a folder that will be called `final`; return how many rows."""
     pa = pyarrow()
-    values = np.asarray(getattr(estimator, verb)(piece.table))
+    values = np.asarray(getattr(model, METHODS[method])(piece.table))
     made = pa.table([np.ascontiguousarray(column) for column in values.reshape(len(values), -1).T], names=names)
     if read_as is not None:
-        made = _with_own_values(read_as, made, values if verb == "complete" else None, piece.start)
+        made = _with_own_values(read_as, made, values if method == "complete" else None, piece.start)
     if not folder.is_dir():
         raise OSError(f"{printable(folder)} does not exist here: choose a folder that every worker can write to.")
     name = f"rows{piece.start:013d}.parquet"
@@ -101,12 +126,12 @@ def _with_own_values(read_as: ReadColumns, made: Any, completed: AnyArray | None
     return made
 
 
-def _columns(estimator: Estimator, verb: str, names: Any) -> list[str]:
-    """Return the names of the columns that a verb makes."""
-    if verb == "score_samples":
+def _columns(model: Estimator, method: str, names: Any) -> list[str]:
+    """Return the names of the columns that a method makes."""
+    if method == "score_samples":
         return ["log_likelihood"]
-    if verb in ("complete", "bit_probabilities"):
-        return list(names or level_names(estimator))
-    if verb == "predict" and hasattr(estimator, "predict_proba"):
+    if method in ("complete", "cell_probabilities"):
+        return list(names or level_names(model))
+    if method == "predict" and hasattr(model, "predict_proba"):
         return ["class"]  # one a row; of causes there are several
-    return [str(name) for name in estimator.get_feature_names_out()]
+    return [str(name) for name in model.get_feature_names_out()]

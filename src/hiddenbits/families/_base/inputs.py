@@ -12,12 +12,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from hiddenbits.array_types import AnyArray
-from hiddenbits.data import MemorySource, Table, TableError
+from hiddenbits.data import MemorySource, Table
 from hiddenbits.data.coding.choices import Choices
 from hiddenbits.data.columns.gather import opened_frame
 from hiddenbits.data.layout import layout_of
 from hiddenbits.data.openers import find_opener
 from hiddenbits.data.request import Request
+from hiddenbits.exceptions import SmallWeightsWarning, TableError
 from hiddenbits.families._base.columns import column_sizes
 from hiddenbits.families._base.protocol import Estimator
 from hiddenbits.model_api import Key
@@ -36,7 +37,7 @@ def as_table(estimator: Estimator, X: Any, *, reset: bool, sample_weight: Any = 
     has; a text is the name of their column. Names of arrays and frames are checked by scikit-learn's rules.
     """
     if not reset:
-        check_is_fitted(estimator, "params_")
+        check_is_fitted(estimator, "_params")
     checked = False
     if isinstance(X, Table):
         table = X
@@ -53,7 +54,7 @@ def as_table(estimator: Estimator, X: Any, *, reset: bool, sample_weight: Any = 
     if not checked:
         check_table_names(estimator, table, reset=reset)
     if reset:
-        estimator.coding_, estimator.table_version_ = table.coding, table.version
+        estimator.coding_, estimator._table_version = table.coding, table.version
     else:
         _check_coding(estimator, table)
     if sample_weight is None or isinstance(sample_weight, str):
@@ -86,14 +87,14 @@ def _refuse_other_kinds(estimator: Estimator, table: Table) -> None:
         raise TableError(f"{name} needs bits, but this is a table of real numbers.")
     if table.coding_of_levels is not None and estimator.column_types is None:
         raise TableError(
-            f"{name} needs binary columns, but this table has nominal or ordinal ones. Say with code= which values are "
+            f"{name} needs binary columns, but this table has nominal or ordinal ones. Say with recode= which values are "
             "1, or use LatentClassAnalysis."
         )
 
 
 def _check_coding(estimator: Estimator, table: Table) -> None:
     """Refuse a table whose values were read differently from the fit, or whose columns have other levels."""
-    fitted, again = estimator._coding, "open_table(..., code=model), where model is the fitted one."
+    fitted, again = estimator._coding, "open_table(..., recode=model), where model is the fitted one."
     name = None if fitted is None or table.coding is None else fitted.conflict(table.coding)
     if name is not None:
         raise TableError(f"column {name!r} was read differently from the fit. Open the table with {again}")
@@ -139,21 +140,6 @@ def check_table_names(estimator: Estimator, table: Table, *, reset: bool) -> Non
             f"Column {at} is {names[at]!r}, but {type(estimator).__name__} was fitted with {fitted[at]!r} there. "
             "Use the names and the order of the fit."
         )
-
-
-class SmallWeightsWarning(UserWarning):
-    """The weights of the rows add up to much less than the number of rows, so that the prior outweighs the data.
-
-    Examples
-    --------
-    >>> import numpy as np, warnings
-    >>> from hiddenbits import LatentClassAnalysis, SmallWeightsWarning
-    >>> X = np.random.default_rng(0).integers(0, 2, (50, 4))
-    >>> with warnings.catch_warnings(record=True, action="always") as said:
-    ...     model = LatentClassAnalysis(2, random_state=0).fit(X, sample_weight=np.full(50, 1 / 50))
-    >>> said[0].category is SmallWeightsWarning
-    True
-    """
 
 
 def total_weight(table: Table) -> float:

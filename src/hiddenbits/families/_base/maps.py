@@ -48,15 +48,15 @@ class MapEstimator(CodingEstimator[P, S]):
         """Return the model with these hyperparameters."""
 
     @abstractmethod
-    def _standardised(self) -> tuple[Floats, Floats]:
-        """Return standardised loadings, (columns, dimensions), and what makes slopes of them, (columns,)."""
+    def _standardized(self) -> tuple[Floats, Floats]:
+        """Return standardized loadings, (columns, dimensions), and what makes slopes of them, (columns,)."""
 
     @property
     def _n_features_out(self) -> int:
         return len(self.components_)
 
     def score_samples(self, X: object, *, return_std: bool = False) -> Any:
-        """Return the log-likelihood of each row's observed bits, in nats; `likelihood_` says of which kind.
+        """Return the log-likelihood of each row's observed bits, in nats: exact, a bound or an estimate, as `summary` says.
 
         Parameters
         ----------
@@ -75,8 +75,8 @@ class MapEstimator(CodingEstimator[P, S]):
         log_likelihood = np.ascontiguousarray(both[:, 0])
         return (log_likelihood, np.ascontiguousarray(both[:, 1])) if return_std else log_likelihood
 
-    def posterior(self, X: object, *, return_cov: bool = False) -> Any:
-        """Return where on the map each row is, given its observed bits: the mean of its posterior.
+    def transform(self, X: object, *, return_cov: bool = False) -> Any:
+        """Return the latent position of each row given its observed cells: the mean of its posterior (EAP).
 
         Parameters
         ----------
@@ -96,10 +96,10 @@ class MapEstimator(CodingEstimator[P, S]):
         return (means, unpack(both[:, q:], q)) if return_cov else means
 
     def rotate(self, method: Method = "varimax", *, kaiser: bool | None = None, power: float = 4.0) -> RotatedLoadings:
-        """Return the loadings in the standardised metric of factor analysis, rotated to a simple structure.
+        """Return the loadings in the standardized metric of factor analysis, rotated to a simple structure.
 
         A slope a becomes the loading (a/D) / sqrt(1 + |a|^2/D^2), with D = 1.702 for logistic slopes (as mirt has it)
-        and 1 for those of a probit model (`ClippedPCA`, whose `components_` are standardised already). Varimax and
+        and 1 for those of a probit model (`ClippedPCA`, whose `components_` are standardized already). Varimax and
         oblimin (quartimin) are the best of several starts, where GPArotation has one; promax is that of R's
         ``stats::promax``.
 
@@ -108,7 +108,7 @@ class MapEstimator(CodingEstimator[P, S]):
         method : {"varimax", "promax", "oblimin"}, default="varimax"
             Factors without correlations, or (promax, oblimin) with them.
         kaiser : bool, optional
-            Kaiser's normalisation: find the rotation with rows of loadings scaled to length 1. By default as in the
+            Kaiser's normalization: find the rotation with rows of loadings scaled to length 1. By default as in the
             programs named: not for varimax and oblimin, but for promax.
         power : float, default=4.0
             Of promax.
@@ -117,8 +117,8 @@ class MapEstimator(CodingEstimator[P, S]):
         -------
         rotated : RotatedLoadings
         """
-        check_is_fitted(self, "params_")
-        rotated, converged = rotated_loadings(*self._standardised(), method, kaiser, power)
+        check_is_fitted(self, "_params")
+        rotated, converged = rotated_loadings(*self._standardized(), method, kaiser, power)
         if not converged:
             warnings.warn(
                 f"{method} did not converge: several rotations are equally simple.", ConvergenceWarning, stacklevel=2

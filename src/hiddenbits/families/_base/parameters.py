@@ -18,7 +18,6 @@ COMMON: dict[str, list[object]] = {
     "n_init": [Interval(Integral, 1, None, closed="left")],
     "max_iter": [Interval(Integral, 1, None, closed="left")],
     "tol": [Interval(Real, 0, None, closed="left")],
-    "accelerate": ["boolean"],
     "threshold": [Interval(Real, None, None, closed="neither"), None],
     "random_state": ["random_state"],
 }

@@ -37,7 +37,7 @@ E = TypeVar("E", bound=Estimator)
 def learn(estimator: Estimator, X: object, sample_weight: ArrayLike | None) -> None:
     """Learn from some rows; the first ones are fitted, or a fit continues."""
     estimator._validate_params()
-    begun = hasattr(estimator, "params_")
+    begun = hasattr(estimator, "_params")
     table = as_table(estimator, X, reset=not begun, sample_weight=sample_weight)
     refuse_unsupported(estimator, table, more_rows=True)
     model, executor = estimator._model(), current().executor
@@ -49,13 +49,13 @@ def learn(estimator: Estimator, X: object, sample_weight: ArrayLike | None) -> N
         )
     grid = table.grid(estimator._pass_height(model, table))
     with one_blas_thread():
-        running = estimator.running_ if begun else Running()
+        running = estimator._running if begun else Running()
         if running is None or not begun:
             estimator._online_seed = seed_of(estimator.random_state)
-        params = estimator.params_ if begun else _first_fit(estimator, grid, executor)
+        params = estimator._params if begun else _first_fit(estimator, grid, executor)
         if running is None:  # continue from a fit: its rows count as if they were what the fit expects
-            stats = form.pseudo_statistics(params, estimator.weight_seen_)
-            running = Running(stats.scaled(1.0 / estimator.weight_seen_), estimator.n_iter_, estimator.weight_seen_)
+            stats = form.pseudo_statistics(params, estimator._fit_weight)
+            running = Running(stats.scaled(1.0 / estimator._fit_weight), estimator.n_iter_, estimator._fit_weight)
         key = Key(estimator._online_seed, 0, running.steps)
         params, running = online_pass(model, params, running, executor, grid, key)
     estimator.__dict__.update(fit_record(params, running.weight, "online", n_iter=running.steps, running=running))
@@ -107,6 +107,6 @@ def refit(estimator: E, X: object, sample_weight: ArrayLike | None, tol: float |
     settings = settings if tol is None else replace(settings, tol=tol)
     grid = made._pass_grid(model, table, settings)
     last = len(stages_of(model)) - 1  # the fit is behind it: only the last stage is repeated
-    begin = _BeginsAt(Position(params=made.params_, safe=made.params_, stage=last))
+    begin = _BeginsAt(Position(params=made._params, safe=made._params, stage=last))
     made._keep(made._loop(model, grid, current().executor, settings, begin, None), total_weight(table))
     return made

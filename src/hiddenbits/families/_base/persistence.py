@@ -12,12 +12,13 @@ from hiddenbits.array_types import AnyArray
 from hiddenbits.data.coding.coded_columns import Coding
 from hiddenbits.data.declared import Params, plain, prefixed, unprefixed
 from hiddenbits.engine import Restart, Running, StopReason, online_form
+from hiddenbits.exceptions import FileError
 from hiddenbits.families._base.columns import column_sizes
 from hiddenbits.families._base.protocol import Estimator
 from hiddenbits.families._base.record import fit_record
 from hiddenbits.families.registry import ESTIMATORS, name_of, saved_as, unfitted
 from hiddenbits.model_api import Averages, Model
-from hiddenbits.store import StoreError, read, write
+from hiddenbits.store import read, write
 from hiddenbits.store.validation import (
     LARGEST_OBJECTIVE,
     VERSION,
@@ -57,20 +58,20 @@ def save(estimator: Estimator, path: str | os.PathLike[str]) -> None:
 
 def described(estimator: Estimator) -> tuple[dict[str, Any], dict[str, AnyArray]]:
     """Return what a file says of a fitted estimator, and its arrays."""
-    check_is_fitted(estimator, "params_")
-    mismatch = estimator._model().mismatch(estimator.params_)
-    if flaw := estimator.params_.flaw():
+    check_is_fitted(estimator, "_params")
+    mismatch = estimator._model().mismatch(estimator._params)
+    if flaw := estimator._params.flaw():
         raise ValueError(f"The fitted model is not valid and cannot be saved: {flaw}. Fit again.")
     if mismatch:
         raise ValueError(f"The hyperparameters were changed after the fit: {mismatch}. Fit again, or set them back.")
     names = getattr(estimator, "feature_names_in_", None)
-    running: Running | None = estimator.running_
+    running: Running | None = estimator._running
     meta = {
         "hyperparameters": hyperparameters_of(estimator),
         "n_features_in": int(estimator.n_features_in_),
         "feature_names_in": None if names is None else [str(name) for name in names],
         "n_iter": int(estimator.n_iter_),
-        "weight_seen": float(estimator.weight_seen_),
+        "weight_seen": float(estimator._fit_weight),
         "stop_reason": estimator.stop_reason_,
         "restarts": [[r.n_iter, str(r.reason)] for r in estimator.restarts_],
         "running": None if running is None else [running.steps, estimator._online_seed],
@@ -78,12 +79,12 @@ def described(estimator: Estimator) -> tuple[dict[str, Any], dict[str, AnyArray]
     }
     if estimator._coding is not None:
         meta[CODING] = estimator._coding.to_plain()
-    if estimator.table_version_ is not None:
-        meta[TABLE_VERSION] = int(estimator.table_version_)
+    if estimator._table_version is not None:
+        meta[TABLE_VERSION] = int(estimator._table_version)
     arrays = {
         "trace": np.asarray(estimator.trace_, np.float64),
         "restarts": np.array([r.objective for r in estimator.restarts_], np.float64),
-        **prefixed("params", estimator.params_),
+        **prefixed("params", estimator._params),
         **prefixed("running", None if running is None else running.stats),
     }
     return meta, arrays
@@ -121,7 +122,7 @@ def hyperparameters_of(estimator: Estimator) -> dict[str, Any]:
 
 
 def load(path: str | os.PathLike[str], expected: type[E] | None = None) -> E:
-    """Read a fitted model from a file written by `save`; whatever is not valid is refused with a StoreError.
+    """Read a fitted model from a file written by `save`; whatever is not valid is refused with a FileError.
 
     Parameters
     ----------
@@ -145,12 +146,12 @@ def load(path: str | os.PathLike[str], expected: type[E] | None = None) -> E:
     """
     stored = read(path)
     if stored.kind not in ESTIMATORS:
-        raise StoreError(
+        raise FileError(
             f"{path} contains {stored.kind!r}, which is not a model that hiddenbits {VERSION} knows. If a newer "
             f"version wrote the file, upgrade hiddenbits. Known models are {', '.join(ESTIMATORS)}."
         )
     if expected is not None and ESTIMATORS[stored.kind]() is not expected:
-        raise StoreError(f"{path} holds a {stored.kind}, not a {expected.__name__}. Use hiddenbits.load.")
+        raise FileError(f"{path} holds a {stored.kind}, not a {expected.__name__}. Use hiddenbits.load.")
     written_by = stored.meta.pop(WRITTEN_BY, None)
     try:
         return restored(stored.kind, stored.meta, stored.arrays)  # type: ignore[no-any-return]
@@ -158,7 +159,7 @@ def load(path: str | os.PathLike[str], expected: type[E] | None = None) -> E:
         raise
     except Exception as error:
         what = f"is not a valid {stored.kind}"
-        raise StoreError(refusal(path, what, error, written_by, "Restore a copy, or fit again.")) from error
+        raise FileError(refusal(path, what, error, written_by, "Restore a copy, or fit again.")) from error
 
 
 def restored(kind: str, meta: Any, arrays: Any) -> Any:
@@ -179,7 +180,7 @@ def restored(kind: str, meta: Any, arrays: Any) -> Any:
     if names is not None:
         estimator.feature_names_in_ = np.array(names, dtype=object)
     estimator.n_features_in_ = n_columns
-    estimator.table_version_ = restored_version(meta)
+    estimator._table_version = restored_version(meta)
     estimator.__dict__.update(_restored_record(params, model, meta, arrays))
     if meta["running"] is not None:
         estimator._online_seed = meta["running"][1]

@@ -20,17 +20,17 @@ class Estimator(Protocol):
     column_types: ColumnTypes | None
     random_state: Randomness
 
-    params_: Any
+    _params: Any
     trace_: Floats
     n_iter_: int
     stop_reason_: str
     restarts_: tuple[Restart, ...]
-    weight_seen_: float
-    running_: Running | None
+    _fit_weight: float
+    _running: Running | None
     n_features_in_: int
     feature_names_in_: AnyArray
     coding_: Coding | None
-    table_version_: int | None
+    _table_version: int | None
     _online_seed: int
     _independent: float | None
     _hidden_parts: ClassVar[tuple[HiddenParts, ...]]
@@ -52,7 +52,7 @@ class Estimator(Protocol):
     def n_parameters_(self) -> int: ...
 
     @property
-    def likelihood_(self) -> str: ...
+    def _likelihood_kind(self) -> str: ...
 
     def score(self, X: object) -> float: ...
     def complete(self, X: object) -> Any: ...

@@ -41,12 +41,12 @@ def fit_record(
         Where online EM stands.
     """
     return {
-        "params_": params,
+        "_params": params,
         "trace_": np.asarray(trace, np.float64),
         "n_iter_": len(trace) if n_iter is None else n_iter,
         "stop_reason_": str(reason),
         "converged_": reason == StopReason.CONVERGED,
         "restarts_": tuple(restarts),
-        "weight_seen_": weight,
-        "running_": running,
+        "_fit_weight": weight,
+        "_running": running,
     }

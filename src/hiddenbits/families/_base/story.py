@@ -41,9 +41,9 @@ def not_converged(estimator: Estimator) -> list[str]:
 
 def story(estimator: Estimator) -> dict[str, str]:
     """Return how a fit went, and which values of the user's table are 1."""
-    total, n = estimator.weight_seen_, len(estimator.restarts_)
+    total, n = estimator._fit_weight, len(estimator.restarts_)
     rows = f"{total:,.0f}" if total.is_integer() else f"weight {total:,.6g}"
-    agreeing = getattr(estimator, "n_agreeing_", None)
+    agreeing = getattr(estimator, "_n_agreeing", None)
     agree = "" if agreeing is None else f", of which {agreeing} found this maximum"
     said = {
         "rows": f"{rows} x {estimator.n_features_in_:,} columns",
@@ -74,10 +74,9 @@ def maximum_likelihood(estimator: Estimator, X: object, criterion: str) -> tuple
     if given := prior_of(estimator):
         wanted = ", ".join(f"{name}=0" for name in given)
         raise ValueError(
-            f"{criterion} is defined for maximum likelihood, but this model was fitted with a prior. Fit with "
-            f"{wanted}: model.without_prior().fit(X)."
+            f"{criterion} is defined for maximum likelihood, but this model was fitted with a prior. Fit with {wanted}."
         )
-    if (kind := estimator.likelihood_) != "exact":
+    if (kind := estimator._likelihood_kind) != "exact":
         raise ValueError(f"{criterion} needs an exact likelihood, but that of {estimator} is not exact ({kind}).")
     weight = total_weight(table)
     return estimator.score(table) * weight, weight

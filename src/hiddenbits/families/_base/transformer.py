@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import TransformerMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from hiddenbits.array_types import AnyArray, Floats
@@ -22,6 +23,10 @@ from hiddenbits.model_api import CodeModel, P, S
 from hiddenbits.shown import SummaryTable
 
 
+def _is_not_classes(estimator: CodingEstimator[Any, Any]) -> bool:
+    return not isinstance(estimator, ClassesEstimator)
+
+
 class CodingEstimator(TransformerMixin, BitsEstimator[P, S]):  # type: ignore[misc]
     """Base of the estimators whose rows have a hidden code."""
 
@@ -32,8 +37,8 @@ class CodingEstimator(TransformerMixin, BitsEstimator[P, S]):  # type: ignore[mi
     def _model(self) -> CodeModel[P, S]:
         """Return the model with these hyperparameters."""
 
-    def transform(self, X: object) -> Floats:
-        """Return the posterior mean of each row's hidden code.
+    def transform(self, X: object) -> Any:
+        """Return the posterior mean of each row's latent variables given its observed cells.
 
         Parameters
         ----------
@@ -42,44 +47,51 @@ class CodingEstimator(TransformerMixin, BitsEstimator[P, S]):  # type: ignore[mi
 
         Returns
         -------
-        codes : ndarray of shape (rows, n_components), or what `set_output` asks for
-        """
-        return self.posterior(X)
-
-    def posterior(self, X: object) -> Floats:
-        """Return the posterior of each row's hidden code given its observed bits.
-
-        Parameters
-        ----------
-        X : table of shape (rows, columns)
-            As for `fit`.
+        means : ndarray of shape (rows, n_components), or what `set_output` asks for
         """
         return self._map(X, self._model().posterior)
 
-    def code(self, X: object) -> Floats:
-        """Return the most probable code of each row.
+    @available_if(_is_not_classes)  # type: ignore[untyped-decorator]
+    def posterior_mode(self, X: object) -> Floats:
+        """Return the most probable values of each row's latent variables (maximum a posteriori).
 
         Parameters
         ----------
         X : table of shape (rows, columns)
             As for `fit`.
-        """
-        return self._map(X, self._model().code)
 
+        Returns
+        -------
+        modes : ndarray of shape (rows, n_components)
+        """
+        return self._modes(X)
+
+    def _modes(self, X: object) -> Floats:
+        return self._map(X, self._model().posterior_mode)
+
+    @available_if(_is_not_classes)  # type: ignore[untyped-decorator]
     def inverse_transform(self, X: object) -> Floats:
-        """Return P(bit = 1) given codes; where columns are real numbers, their means.
+        """Return P(cell = 1) given values of the latent variables; where columns are real numbers, their means.
 
         Parameters
         ----------
         X : array of shape (rows, n_components)
-            Codes, as from `transform` or `code`.
+            Values of the latent variables, as from `transform` or `posterior_mode`.
+
+        Returns
+        -------
+        expected : ndarray of shape (rows, columns)
         """
-        check_is_fitted(self, "params_")
+        return self._reconstruct(X)
+
+    def _reconstruct(self, X: object) -> Floats:
+        """Return what is expected of the cells given values of the latent variables."""
+        check_is_fitted(self, "_params")
         codes = check_array(X, dtype=np.float64)
         if codes.shape[1] != self._n_features_out:
             raise ValueError(f"A code has {self._n_features_out} columns, got {codes.shape[1]}.")
         with one_blas_thread():
-            return self._model().reconstruct(self.params_, codes)
+            return self._model().reconstruct(self._params, codes)
 
     def get_feature_names_out(self, input_features: object = None) -> AnyArray:
         """Return the names of a code's numbers, counted from 1: "class_1", "dimension_1", "cause_1".
@@ -93,7 +105,7 @@ class CodingEstimator(TransformerMixin, BitsEstimator[P, S]):  # type: ignore[mi
         -------
         names : ndarray of str
         """
-        check_is_fitted(self, "params_")
+        check_is_fitted(self, "_params")
         return np.array(self._code_names(), dtype=object)
 
     def _code_names(self) -> list[str]:
@@ -103,7 +115,7 @@ class CodingEstimator(TransformerMixin, BitsEstimator[P, S]):  # type: ignore[mi
     @property
     def _n_features_out(self) -> int:
         """Width of a code."""
-        return self.params_.axis_sizes[self._code_axis]
+        return self._params.axis_sizes[self._code_axis]
 
 
 class ClassesEstimator(CodingEstimator[P, S]):
@@ -140,7 +152,7 @@ class ClassesEstimator(CodingEstimator[P, S]):
         -------
         probabilities : ndarray of shape (rows, n_components)
         """
-        return self.posterior(X)
+        return self._map(X, self._model().posterior)
 
     def predict_log_proba(self, X: object) -> Floats:
         """Return the logarithm of `predict_proba`; -inf for a class that a row cannot be in.
@@ -177,6 +189,13 @@ class ClassesEstimator(CodingEstimator[P, S]):
         fitted: Self = self.fit(X, sample_weight=sample_weight)
         return fitted.predict(X)
 
+    def _in_order(self, params: P) -> P:
+        weights: Floats = getattr(params, "weights")  # noqa: B009
+        return params.reordered(self._code_axis, np.argsort(-weights, kind="stable"))
+
+    def _latent(self, codes: Floats) -> NDArray[np.int64]:
+        return np.asarray(codes.argmax(axis=1), np.int64)
+
     def _class_tables(self, weights: Floats, probabilities: Floats) -> dict[str, SummaryTable]:
         """Return the tables of classes: their shares, and P(bit = 1) or P(level) in each, (classes, bits)."""
         names, spread, sizes = self._code_names(), np.ptp(probabilities, axis=0), column_sizes(self)
@@ -200,7 +219,7 @@ class CausesEstimator(CodingEstimator[P, S]):
     def predict(self, X: object) -> NDArray[np.uint8]:
         """Return which causes are more probably on than off in each row, given its observed bits.
 
-        Each cause is judged by itself: 1 where `transform` is above 1/2. `code` has the most probable combination of
+        Each cause is judged by itself: 1 where `transform` is above 1/2. `posterior_mode` has the most probable combination of
         all causes, which may differ where causes explain the same bits.
 
         Parameters

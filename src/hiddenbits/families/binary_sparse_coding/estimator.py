@@ -52,7 +52,8 @@ class Annealing(BaseEstimator):  # type: ignore[misc]
 
     Examples
     --------
-    >>> from hiddenbits import Annealing, BinarySparseCoding
+    >>> from hiddenbits import BinarySparseCoding
+    >>> from hiddenbits.options import Annealing
     >>> BinarySparseCoding(10, schedule=Annealing(n_passes=100, temperature=5.0))
     BinarySparseCoding(schedule=Annealing(n_passes=100, temperature=5.0))
     """
@@ -175,7 +176,6 @@ class BinarySparseCoding(CodingEstimator[CodingParams, Any]):
     True
     """
 
-    accelerate = False  # candidates change from pass to pass: there is nothing to extrapolate
     _takes_reals = True  # numbers are taken as they are
     visible = "reals"  # what a `CombinationMachine` may be told, and `evaluate` asks
 
@@ -289,25 +289,25 @@ class BinarySparseCoding(CodingEstimator[CodingParams, Any]):
     @property
     def components_(self) -> Floats:
         """The field of each cause."""
-        return self.params_.fields.T
+        return self._params.fields.T
 
     @property
     def activity_(self) -> Floats:
         """P(a cause is on)."""
-        return self.params_.activity
+        return self._params.activity
 
     @property
     def n_active_(self) -> float:
         """Expected number of causes that are on in a row."""
-        return float(self.params_.activity.sum())
+        return float(self._params.activity.sum())
 
     @property
     def noise_(self) -> float:
         """Standard deviation of the noise."""
-        return float(self.params_.noise)
+        return float(self._params.noise)
 
     @property
     def n_parameters_(self) -> int:
         """Number of free parameters: fields, the activity (one for all causes, or one each) and the noise."""
-        n_activities = 1 if self.activity == "shared" else self.params_.n_components
-        return int(self.params_.fields.size) + n_activities + 1
+        n_activities = 1 if self.activity == "shared" else self._params.n_components
+        return int(self._params.fields.size) + n_activities + 1

@@ -200,7 +200,7 @@ class SparseCoding(Declared[CodingParams]):
         """Return P(s_h = 1 | observed numbers) of each row."""
         return self._each(shared, block, lambda row: row.means)
 
-    def code(self, params: CodingParams, shared: Prepared, block: Block) -> Floats:
+    def posterior_mode(self, params: CodingParams, shared: Prepared, block: Block) -> Floats:
         """Return the most probable state of the causes."""
         return self._each(shared, block, lambda row: row.best, best=True)
 
@@ -215,7 +215,7 @@ class SparseCoding(Declared[CodingParams]):
     def leave_one_out(self, params: CodingParams, shared: Prepared, block: Block) -> Floats:
         """Refuse: a real number has a density given the others, not a probability."""
         raise ValueError(
-            "bit_probabilities needs a table of bits, but this model has real numbers. Use complete on a copy in "
+            "cell_probabilities needs a table of bits, but this model has real numbers. Use complete on a copy in "
             "which these cells are blank."
         )
 

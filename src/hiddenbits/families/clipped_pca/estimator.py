@@ -11,8 +11,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from hiddenbits.array_types import AnyArray, Floats, Randomness
-from hiddenbits.data import Table, TableError
+from hiddenbits.data import Table
 from hiddenbits.engine import one_blas_thread
+from hiddenbits.exceptions import TableError
 from hiddenbits.families._base.inputs import as_table
 from hiddenbits.families._base.maps import MapEstimator
 from hiddenbits.families._base.parameters import COMMON, DRAWS, HiddenParts
@@ -42,7 +43,7 @@ class ClippedPCA(MapEstimator[ClippedParams, ClippedStats]):
     ----------
     n_components : int or "parallel", default=2
         Number of dimensions. "parallel" takes as many as have larger eigenvalues than 95% of tables with independent
-        columns would give (Horn's parallel analysis). `evaluate.hidden_cells` compares numbers by held-out cells.
+        columns would give (Horn's parallel analysis). `evaluate.held_out_cells` compares numbers by held-out cells.
     biases : bool, default=True
         Whether each column has a threshold of its own. False is the paper's first model, for bits that are 1 half of
         the time: correlations are sin(pi <s_i s_j> / 2), s = -1 or 1, and thresholds are 0.
@@ -202,9 +203,9 @@ class ClippedPCA(MapEstimator[ClippedParams, ClippedStats]):
         refuse_width(table.shape[1], type(self).__name__)
         return block_rows(table.shape[1], table.source.row_cells)
 
-    def _standardised(self) -> tuple[Floats, Floats]:
+    def _standardized(self) -> tuple[Floats, Floats]:
         with np.errstate(divide="ignore"):  # a column without noise is a step: its slope is infinite
-            return self.params_.loadings, 1.0 / np.sqrt(self.params_.noise)
+            return self._params.loadings, 1.0 / np.sqrt(self._params.noise)
 
     def _tables(self) -> dict[str, SummaryTable]:
         return {
@@ -215,50 +216,50 @@ class ClippedPCA(MapEstimator[ClippedParams, ClippedStats]):
     @property
     def components_(self) -> Floats:
         """Loadings, (n_components_, columns)."""
-        return self.params_.loadings.T
+        return self._params.loadings.T
 
     @property
     def intercepts_(self) -> Floats:
         """Phi^-1(P(bit = 1)) of each column."""
-        return self.params_.biases
+        return self._params.biases
 
     @property
     def noise_variances_(self) -> Floats:
         """What the dimensions leave of each hidden variable's variance."""
-        return self.params_.noise
+        return self._params.noise
 
     @property
     def correlation_(self) -> Floats:
         """Correlations of the hidden variables as they were estimated."""
-        return self.params_.correlation
+        return self._params.correlation
 
     @property
     def corrected_correlation_(self) -> Floats:
         """Correlations of the hidden variables, made positive definite."""
-        check_is_fitted(self, "params_")
+        check_is_fitted(self, "_params")
         with one_blas_thread():
-            return self._model().corrected(self.params_)
+            return self._model().corrected(self._params)
 
     @property
     def spectrum_(self) -> Floats:
         """Eigenvalues of the correlations of the hidden variables."""
-        return self.params_.spectrum
+        return self._params.spectrum
 
     @property
     def bit_spectrum_(self) -> Floats:
         """Eigenvalues of the covariances of the bits."""
-        return self.params_.bit_spectrum
+        return self._params.bit_spectrum
 
     @property
     def chance_spectrum_(self) -> Floats | None:
         """What the eigenvalues would reach by chance; None where the number of dimensions was given."""
-        chance: Floats = self.params_.chance
+        chance: Floats = self._params.chance
         return chance if len(chance) else None
 
     @property
     def n_components_(self) -> int:
         """Number of dimensions."""
-        return int(self.params_.n_components)
+        return int(self._params.n_components)
 
     @property
     def n_parameters_(self) -> int:
@@ -267,13 +268,20 @@ class ClippedPCA(MapEstimator[ClippedParams, ClippedStats]):
         return self.n_features_in_ * (q + int(self.biases)) - q * (q - 1) // 2
 
     @property
-    def likelihood_(self) -> str:
+    def _likelihood_kind(self) -> str:
         """What `score_samples` returns: "exact" or "estimate"."""
-        check_is_fitted(self, "params_")
-        return "estimate" if self._model().rule(self.params_) is None else "exact"
+        check_is_fitted(self, "_params")
+        return "estimate" if self._model().rule(self._params) is None else "exact"
 
-    def sample(self, n_samples: int = 1, *, full: bool = False, random_state: Randomness = None) -> Any:
-        """Draw new rows from the fitted model; every column's mean is that of the fit, but for chance.
+    def sample(
+        self,
+        n_samples: int = 1,
+        *,
+        full: bool = False,
+        return_latent: bool = False,
+        random_state: Randomness = None,
+    ) -> Any:
+        """Sample new rows from the fitted model; every column's mean is that of the fit, but for chance.
 
         Parameters
         ----------
@@ -282,17 +290,22 @@ class ClippedPCA(MapEstimator[ClippedParams, ClippedStats]):
         full : bool, default=False
             Draw from all of `corrected_correlation_`, not from the leading dimensions alone: correlations of pairs
             are then as near to the table's as such a model can have them.
+        return_latent : bool, default=False
+            Return the latent positions too.
         random_state : int, RandomState or None
-            Seed of the draw; by default that of the estimator.
+            Seed of the sample; by default that of the estimator.
 
         Returns
         -------
         X : ndarray of shape (n_samples, columns) of uint8
+        latent : ndarray of shape (n_samples, n_components)
+            Only with `return_latent`; with `full` it has a dimension for each column.
         """
         if not full:
-            return super().sample(n_samples, random_state=random_state)
+            return super().sample(n_samples, return_latent=return_latent, random_state=random_state)
         root = np.asarray(np.linalg.cholesky(self.corrected_correlation_), np.float64)
-        return self._drawn(partial(self._model().draw_with, self.params_, root), n_samples, random_state)
+        draw = partial(self._model().draw_with, self._params, root)
+        return self._sample(draw, n_samples, random_state, return_latent)
 
     def morph(self, a: Any, b: Any, steps: int = 9, *, soft: bool = False) -> AnyArray:
         """Turn one row into another along the straight line between their hidden points.
@@ -334,9 +347,9 @@ class ClippedPCA(MapEstimator[ClippedParams, ClippedStats]):
         for table, name in zip(tables, "ab", strict=True):
             if table.shape[0] != 1:
                 raise TableError(f"{name} has {table.shape[0]} rows. Give one row.")
-        ends, along = np.concatenate([self.posterior(table) for table in tables]), np.linspace(0.0, 1.0, steps)[:, None]
+        ends, along = np.concatenate([self.transform(table) for table in tables]), np.linspace(0.0, 1.0, steps)[:, None]
         if soft:
-            return self.inverse_transform(ends[:1] + along * (ends[1:] - ends[:1]))
+            return self._reconstruct(ends[:1] + along * (ends[1:] - ends[:1]))
         # Not from points on the way: sums of products could round a bit there and back again.
         first, last = ends @ self.components_ + self.intercepts_
         return np.asarray(first + along * (last - first) > 0.0, np.uint8)

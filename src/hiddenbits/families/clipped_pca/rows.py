@@ -120,7 +120,7 @@ class ClippedRows(LatentRows[ClippedParams]):
             parts.append(ndtr((mean + b) / np.sqrt(1.0 + variance)))
         return np.concatenate(parts)
 
-    def code(self, params: ClippedParams, shared: object, block: Block) -> Floats:
+    def posterior_mode(self, params: ClippedParams, shared: object, block: Block) -> Floats:
         """Return the most probable y of each row: the top of ln P(t | y) p(y), by Newton steps from the mean.
 
         ln Phi is concave, so that a step that falls need only be halved.
@@ -235,11 +235,11 @@ def propagate(a: Floats, b: Floats, s: Floats) -> Propagated:
     for step in range(ROUNDS * ROUND):
         h, before = a.T @ nu, mean
         covariance, log_det, mean = solve_standing(one + V.T @ tau, h)
-        variance, centre = V @ covariance, a @ mean
+        variance, center = V @ covariance, a @ mean
         # The cavity: without its own factor, which holds less than all of the precision of u.
         rest = 1.0 / (1.0 - tau * variance)
         v = variance * rest
-        m = (centre - variance * nu) * rest
+        m = (center - variance * nu) * rest
         if step and np.abs(mean - before).max(initial=0.0) < STILL:
             break
         scale = 1.0 / (1.0 + v)

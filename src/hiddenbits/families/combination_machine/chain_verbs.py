@@ -9,6 +9,7 @@ import numpy as np
 
 from hiddenbits.array_types import Bytes
 from hiddenbits.engine import Key, current, one_blas_thread
+from hiddenbits.exceptions import PoorMixingWarning
 from hiddenbits.families.combination_machine.model_chains import ChainsParams, CombinationChains
 from hiddenbits.families.combination_machine.params import CombinationParams
 from hiddenbits.maths.annealed_importance import Partition, log_partition
@@ -19,17 +20,9 @@ def partition_error(params: CombinationParams) -> float:
     return float(params.partition_error) if isinstance(params, ChainsParams) else 0.0
 
 
-class PoorMixingWarning(UserWarning):
-    """Drawn rows may not stand for the model: the Markov chains that drew them did not mix."""
-
-
-class UntrustedLikelihoodError(RuntimeError):
-    """The likelihood was looked for, and what was found cannot be stood behind."""
-
-
 def estimated(params: ChainsParams, seed: int, n_chains: int, n_temperatures: int) -> tuple[ChainsParams, Partition]:
     """Return the parameters with an estimate of ln Z where it can be trusted, and the estimate."""
-    rng = Key(seed).stream("normaliser").rng()
+    rng = Key(seed).stream("normalizer").rng()
     fields = params.weights, params.thresholds, params.bias, params.means
     with one_blas_thread():
         partition = log_partition(
@@ -41,10 +34,10 @@ def estimated(params: ChainsParams, seed: int, n_chains: int, n_temperatures: in
     return replace(params, log_partition=np.asarray(partition.log_z), partition_error=error), partition
 
 
-def judged_rows(model: CombinationChains, params: ChainsParams, n: int, seed: int) -> Bytes:
+def judged_rows(model: CombinationChains, params: ChainsParams, n: int, key: Key) -> Bytes:
     """Return n rows that tempered chains draw; warn where the chains did not mix."""
     with one_blas_thread():
-        rows, mixing = model.draw_and_judge(params, n, Key(seed).stream("sample").rng(), current().executor.run)
+        rows, mixing = model.draw_and_judge(params, n, key.rng(), current().executor.run)
     if not mixing.well_mixed:
         warnings.warn(f"The drawn rows may not represent the model. {mixing.why}", PoorMixingWarning, stacklevel=3)
     return rows

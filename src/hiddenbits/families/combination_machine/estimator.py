@@ -15,7 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from hiddenbits.array_types import Floats, Randomness
 from hiddenbits.data import Table
-from hiddenbits.engine import Outcome, Settings, fit_persistent
+from hiddenbits.engine import Key, Outcome, Settings, fit_persistent
+from hiddenbits.exceptions import UntrustedLikelihoodError
 from hiddenbits.families._base.columns import column_names, table_by_column
 from hiddenbits.families._base.inputs import seed_of, shuffled
 from hiddenbits.families._base.outputs import drawn_values
@@ -24,12 +25,7 @@ from hiddenbits.families._base.showing import strongest_each_way
 from hiddenbits.families._base.sizes import rows_to_begin_on
 from hiddenbits.families._base.story import LIKELIHOOD
 from hiddenbits.families._base.transformer import CausesEstimator
-from hiddenbits.families.combination_machine.chain_verbs import (
-    UntrustedLikelihoodError,
-    estimated,
-    judged_rows,
-    partition_error,
-)
+from hiddenbits.families.combination_machine.chain_verbs import estimated, judged_rows, partition_error
 from hiddenbits.families.combination_machine.growth import fit_machine
 from hiddenbits.families.combination_machine.model import Combination
 from hiddenbits.families.combination_machine.model_chains import EXACT_UNITS, UNKNOWN, ChainsParams, CombinationChains
@@ -127,8 +123,6 @@ class CombinationMachine(CausesEstimator[CombinationParams, CombinationStats]):
     >>> bool(abs(model.complete(X)[0, 1] - X[0, 0]) < 0.01)
     True
     """
-
-    accelerate = True
 
     partition_: Partition
 
@@ -320,24 +314,24 @@ class CombinationMachine(CausesEstimator[CombinationParams, CombinationStats]):
         }
 
     @property
-    def likelihood_(self) -> str:
+    def _likelihood_kind(self) -> str:
         """What `score_samples` returns: "exact", or "estimate" where ln Z had to be estimated."""
-        check_is_fitted(self, "params_")
-        return "exact" if partition_error(self.params_) == 0.0 else "estimate"
+        check_is_fitted(self, "_params")
+        return "exact" if partition_error(self._params) == 0.0 else "estimate"
 
     @property
     def log_partition_(self) -> float:
         """Return ln Z: exact, or an estimate with the standard error `log_partition_error_`."""
-        check_is_fitted(self, "params_")
+        check_is_fitted(self, "_params")
         self._need_partition()
-        return float(self.params_.log_partition)
+        return float(self._params.log_partition)
 
     @property
     def log_partition_error_(self) -> float:
         """Standard error of ln Z, the same for the log-likelihoods of all rows: 0 where it is exact."""
-        check_is_fitted(self, "params_")
+        check_is_fitted(self, "_params")
         self._need_partition()
-        return partition_error(self.params_)
+        return partition_error(self._params)
 
     def _likelihood(self) -> Any:
         rows = super()._likelihood()
@@ -361,16 +355,16 @@ class CombinationMachine(CausesEstimator[CombinationParams, CombinationStats]):
         partition : Partition
             The figure with its standard error, what each base found, and the verdict in a sentence.
         """
-        check_is_fitted(self, "params_")
-        if not isinstance(self.params_, ChainsParams):
+        check_is_fitted(self, "_params")
+        if not isinstance(self._params, ChainsParams):
             raise ValueError("This machine was fitted by enumeration: its ln Z is exact.")
         seed = seed_of(self.random_state)
-        self.params_, self.partition_ = estimated(self.params_, seed, n_chains, n_temperatures)
+        self._params, self.partition_ = estimated(self._params, seed, n_chains, n_temperatures)
         return self.partition_
 
     def _need_partition(self) -> None:
         """See to it that ln Z is known, or refuse."""
-        if partition_error(self.params_) < UNKNOWN:
+        if partition_error(self._params) < UNKNOWN:
             return
         found = self.estimate_partition()
         if not found.trustworthy:
@@ -379,28 +373,34 @@ class CombinationMachine(CausesEstimator[CombinationParams, CombinationStats]):
                 "temperatures or chains, fewer units, or a larger ridge."
             )
 
-    def sample(self, n_samples: int = 1, *, random_state: Randomness = None) -> Any:
-        """Draw new rows from the fitted model: exactly, or by tempered Markov chains where units are too many.
+    def sample(self, n_samples: int = 1, *, return_latent: bool = False, random_state: Randomness = None) -> Any:
+        """Sample new rows from the fitted model: exactly, or by tempered Markov chains where units are too many.
 
         Parameters
         ----------
         n_samples : int
             Number of rows.
+        return_latent : bool, default=False
+            Return the states of the hidden units too.
         random_state : int, RandomState or None
-            Seed of the draw; by default that of the estimator.
+            Seed of the sample; by default that of the estimator.
 
         Returns
         -------
         X : ndarray of shape (n_samples, columns) of uint8, or of float64 with ``visible="reals"``
+        latent : ndarray of shape (n_samples, n_components)
+            Only with `return_latent`.
         """
-        check_is_fitted(self, "params_")
+        check_is_fitted(self, "_params")
         model = self._model()
-        if not isinstance(model, CombinationChains) or not isinstance(self.params_, ChainsParams):
-            return super().sample(n_samples, random_state=random_state)
+        if not isinstance(model, CombinationChains) or not isinstance(self._params, ChainsParams):
+            return super().sample(n_samples, return_latent=return_latent, random_state=random_state)
         if n_samples < 1:
-            raise ValueError(f"n_samples={n_samples}: draw at least one row.")
-        seed = seed_of(self.random_state if random_state is None else random_state)
-        return drawn_values(self, judged_rows(model, self.params_, n_samples, seed))
+            raise ValueError(f"n_samples={n_samples}: sample at least one row.")
+        key = Key(seed_of(self.random_state if random_state is None else random_state)).stream("sample")
+        rows = judged_rows(model, self._params, n_samples, key)
+        X = drawn_values(self, rows)
+        return (X, model.units_given(self._params, rows, key.stream("units").rng())) if return_latent else X
 
     def partial_fit(self, X: object, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from some rows by online EM; can be called again and again with further rows.
@@ -428,22 +428,22 @@ class CombinationMachine(CausesEstimator[CombinationParams, CombinationStats]):
     @property
     def weights_(self) -> Floats:
         """Influence of each unit on each bit."""
-        return self.params_.weights.T
+        return self._params.weights.T
 
     @property
     def thresholds_(self) -> Floats:
         """How ready each unit is to be active."""
-        return self.params_.thresholds
+        return self._params.thresholds
 
     @property
     def bias_(self) -> Floats:
         """Half the log-odds of each bit while no unit is active."""
-        return self.params_.bias
+        return self._params.bias
 
     @property
     def n_parameters_(self) -> int:
         """Number of free parameters."""
-        return self._model().n_parameters(self.params_)
+        return self._model().n_parameters(self._params)
 
 
 class _PaperMachine(CombinationMachine):

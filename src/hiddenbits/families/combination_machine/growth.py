@@ -22,7 +22,7 @@ from hiddenbits.engine.loops.gradient import Climb
 from hiddenbits.engine.loops.restarts import all_restarts, restart
 from hiddenbits.engine.state import CheckpointStore, Position, Watch
 from hiddenbits.families.combination_machine.model import Combination
-from hiddenbits.families.combination_machine.params import Centred, CombinationParams, CombinationStats
+from hiddenbits.families.combination_machine.params import Centerd, CombinationParams, CombinationStats
 from hiddenbits.model_api import Key
 
 CANDIDATE = 0.3  # weights of a candidate for a further unit, towards a row of the table
@@ -67,10 +67,10 @@ def _with_a_further_unit(
     key = Key(climb.context.settings.seed, now.restart, now.params.n_units)
     n_candidates = (model.candidates_again if now.restart else None) or model.n_candidates
     rows = choose_rows(n_candidates, key, climb.context.passes)
-    centre = np.zeros_like(now.params.bias) if model.bits else model.bias_alone(climb.context.summary)
-    candidates = [model.with_units(now.params, CANDIDATE * np.nan_to_num(row - centre)[:, None]) for row in rows]
+    center = np.zeros_like(now.params.bias) if model.bits else model.bias_alone(climb.context.summary)
+    candidates = [model.with_units(now.params, CANDIDATE * np.nan_to_num(row - center)[:, None]) for row in rows]
     n_units = now.params.n_units + 1
-    plain = Centred(centre, np.zeros(n_units), np.ones(len(model.to_vector(candidates[0]))))
+    plain = Centerd(center, np.zeros(n_units), np.ones(len(model.to_vector(candidates[0]))))
     fresh = replace(now, objective=-np.inf, stages=(*now.stages, len(now.trace)))
     tried = [climb.segment(replace(fresh, params=params, safe=params), TRIAL, plain)[0] for params in candidates]
     best = max(tried, key=lambda position: position.objective)

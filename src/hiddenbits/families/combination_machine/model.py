@@ -35,7 +35,7 @@ from hiddenbits.data.kernels import kernels_pay
 from hiddenbits.data.operands import Operand, product_with_totals
 from hiddenbits.data.summary import Summary
 from hiddenbits.families.combination_machine.complete_rows import complete_rows, fast_kernels
-from hiddenbits.families.combination_machine.params import Centred, CombinationParams, CombinationStats
+from hiddenbits.families.combination_machine.params import Centerd, CombinationParams, CombinationStats
 from hiddenbits.families.combination_machine.projection_pursuit import Units, pursue
 from hiddenbits.maths.missing_rows import BITS, Blanks, Visible, rows_with_blanks
 from hiddenbits.maths.numerics import softplus, softplus_and_sigmoid
@@ -212,9 +212,9 @@ class Combination(AsOnSubsample, Declared[CombinationParams]):
         """Return the weight of all rows, or of the prior: divided by less, the prior would leave the floats' range."""
         return max(weight, self.ridge)
 
-    def coordinates(self, params: CombinationParams, phase: Phase) -> Centred:
+    def coordinates(self, params: CombinationParams, phase: Phase) -> Centerd:
         """Return coordinates in which the climb from here is easy."""
-        return Centred.about(phase, bias=self.visible_bias, bits=self.bits)
+        return Centerd.about(phase, bias=self.visible_bias, bits=self.bits)
 
     def update(self, params: CombinationParams, stats: CombinationStats) -> CombinationParams:
         """M-step: climb th.E[h] + W.E[x h'] + v.E[x] - N ln Z - (ridge/2) |W|^2, which is concave."""
@@ -266,7 +266,7 @@ class Combination(AsOnSubsample, Declared[CombinationParams]):
         a = self._messages(params, block)[0]
         return _with_blanks(expit(a), shared.posterior, a, block)
 
-    def code(self, params: CombinationParams, shared: Blanks, block: Block) -> Floats:
+    def posterior_mode(self, params: CombinationParams, shared: Blanks, block: Block) -> Floats:
         """Return the most probable state of the units given the observed bits."""
         a = self._messages(params, block)[0]
         return _with_blanks((a > 0.0).astype(np.float64), shared.most_probable, a, block)

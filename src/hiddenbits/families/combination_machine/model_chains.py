@@ -3,7 +3,7 @@
 The gradient of the likelihood is the difference of two phases (eqs 3.5, 3.6). The data's is exact; the free model's is
 the mean over rows of Markov chains that are carried on from step to step while the machine changes under them
 (persistent contrastive divergence, Tieleman 2008), tempered if wished. Steps go in coordinates about the means of the
-data (`params.Centred`): there the weights follow <x' h'>, with x' = x - E[x] and h' = h - E[h], which keeps them from
+data (`params.Centerd`): there the weights follow <x' h'>, with x' = x - E[x] and h' = h - E[h], which keeps them from
 doing the bias's work (Montavon and Mueller 2012; Melchior et al. 2016).
 
 ln Z is then exact where the units can be enumerated after all, otherwise looked for by annealed importance sampling
@@ -24,7 +24,7 @@ from hiddenbits.data import Block
 from hiddenbits.data.declared import Range
 from hiddenbits.data.summary import Summary
 from hiddenbits.families.combination_machine.model import Combination
-from hiddenbits.families.combination_machine.params import Centred, CombinationParams, CombinationStats
+from hiddenbits.families.combination_machine.params import Centerd, CombinationParams, CombinationStats
 from hiddenbits.families.combination_machine.sampler import Mixing, draw
 from hiddenbits.families.combination_machine.tempered_chains import ChainState, advance, expectations, start_chains
 from hiddenbits.maths.missing_rows import missing_cells
@@ -145,7 +145,7 @@ class CombinationChains(Combination):
         apart = stats.joint / n - free.joint
         gradient = self._flat(apart, stats.hidden / n - free.hidden, stats.visible / n - free.visible)
         activity = 0.9 * memory.activity + 0.1 * stats.hidden / n
-        view = Centred(2.0 * params.means - 1.0, activity, np.ones(len(gradient)))
+        view = Centerd(2.0 * params.means - 1.0, activity, np.ones(len(gradient)))
         uphill = view.outwards(view.slope(gradient))
         uphill[: apart.size] -= self.ridge / self.rows_or_prior(float(memory.n_rows)) * params.weights.ravel()
         direction = MOMENTUM * memory.direction + self.learning_rate * left * uphill
@@ -169,9 +169,12 @@ class CombinationChains(Combination):
     def draw(self, params: Any, n: int, rng: np.random.Generator) -> tuple[Bytes, Floats]:
         """Draw n rows by tempered chains that begin where those of the fit ended, and what the units make of them."""
         rows, _ = self.draw_and_judge(params, n, rng)
-        signs = 2.0 * rows - 1.0
-        on = expit(signs @ params.weights + params.thresholds)
-        return rows, (rng.random(on.shape) < on).astype(np.float64)
+        return rows, self.units_given(params, rows, rng)
+
+    def units_given(self, params: Any, rows: Bytes, rng: np.random.Generator) -> Floats:
+        """Sample the states of the units given complete rows."""
+        on = expit((2.0 * rows - 1.0) @ params.weights + params.thresholds)
+        return np.asarray(rng.random(on.shape) < on, np.float64)
 
     def draw_and_judge(
         self, params: ChainsParams, n: int, rng: np.random.Generator, run: Any = map

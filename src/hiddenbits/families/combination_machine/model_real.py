@@ -79,7 +79,7 @@ class CombinationReal(Combination):
     def leave_one_out(self, params: CombinationParams, shared: object, block: Block) -> Floats:
         """Refuse: a real number has a density given the others, not a probability."""
         raise ValueError(
-            "bit_probabilities needs a table of bits, but this machine has real columns. Use complete on a copy in "
+            "cell_probabilities needs a table of bits, but this machine has real columns. Use complete on a copy in "
             "which these cells are blank."
         )
 
@@ -160,7 +160,7 @@ class Quadratic:
 
     def expected(self, total: Phase) -> Phase:
         """Return the true expectations of x and h, from the sums over all blocks."""
-        sums, v, W = total.normalised(), self.bias, self.weights
+        sums, v, W = total.normalized(), self.bias, self.weights
         log_z = sums.log_scale + len(v) * HALF_LOG_2PI + 0.5 * float(v @ v)
         return Phase(log_z, 1.0, sums.hidden, np.outer(v, sums.hidden) + W @ sums.joint, v + W @ sums.hidden)
 

@@ -19,7 +19,8 @@ class Growth(BaseEstimator):  # type: ignore[misc]
 
     Examples
     --------
-    >>> from hiddenbits import CombinationMachine, Growth
+    >>> from hiddenbits import CombinationMachine
+    >>> from hiddenbits.options import Growth
     >>> CombinationMachine(6, start=Growth(n_candidates=2))
     CombinationMachine(n_components=6, start=Growth(n_candidates=2))
     """
@@ -44,7 +45,8 @@ class Pursuit(BaseEstimator):  # type: ignore[misc]
 
     Examples
     --------
-    >>> from hiddenbits import CombinationMachine, Pursuit
+    >>> from hiddenbits import CombinationMachine
+    >>> from hiddenbits.options import Pursuit
     >>> CombinationMachine(45, method="chains", start=Pursuit(n_steps=4))
     CombinationMachine(method='chains', n_components=45, start=Pursuit(n_steps=4))
     """
@@ -75,7 +77,8 @@ class Chains(BaseEstimator):  # type: ignore[misc]
 
     Examples
     --------
-    >>> from hiddenbits import Chains, CombinationMachine
+    >>> from hiddenbits import CombinationMachine
+    >>> from hiddenbits.options import Chains
     >>> CombinationMachine(100, chains=Chains(n_chains=50, n_temperatures=10))
     CombinationMachine(chains=Chains(n_chains=50, n_temperatures=10),
                        n_components=100)

@@ -79,7 +79,7 @@ class CombinationStats(Statistics):
     nested: ClassVar[tuple[str, ...]] = ("hidden",)
 
 
-# Coordinates in which a combination machine is easy to climb: centred and scaled by what it expects itself.
+# Coordinates in which a combination machine is easy to climb: centerd and scaled by what it expects itself.
 #
 #     h_i (th_i + w_i.x) + v.x  =  h_i c_i + x.u + Sum_ij w_ij (x_j - mu_j) (h_i - eta_i) - const,
 #     c = th + W'mu,   u = v + W eta
@@ -87,10 +87,10 @@ class CombinationStats(Statistics):
 # | letter | meaning | shape |
 # |---|---|---|
 # | mu, eta | what the free machine expects of x and h where a leg begins | (d,), (m,) |
-# | W, c, u | centred weights, thresholds and bias | (d, m), (m,), (d,) |
+# | W, c, u | centerd weights, thresholds and bias | (d, m), (m,), (d,) |
 # | s | standard deviation of each statistic there: (x - mu)(h - eta), h and x | of W, c, u |
 #
-# Uncentred weights do the work of thresholds and bias, and each pulls at the others; a unit that is seldom on has flat
+# Uncenterd weights do the work of thresholds and bias, and each pulls at the others; a unit that is seldom on has flat
 # weights next to those of a busy one. A climb goes by s W, s c and s u instead, which takes a third to a tenth of
 # the iterations on the targets of the literature. Without a bias there is no u, and h stays as it is (eta = 0).
 
@@ -98,7 +98,7 @@ SMALLEST = 1e-3  # variances below count as this: what hardly ever happens shall
 
 
 @dataclass(frozen=True, eq=False)
-class Centred:
+class Centerd:
     """The coordinates of one leg: a linear map of the vectors W, th, v (in one row; without a bias W, th) and back.
 
     Parameters
@@ -114,7 +114,7 @@ class Centred:
     scales: Floats
 
     @classmethod
-    def about(cls, phase: Phase, *, bias: bool, bits: bool = True) -> Centred:
+    def about(cls, phase: Phase, *, bias: bool, bits: bool = True) -> Centerd:
         """Return the coordinates of a machine that expects this of itself."""
         mu, h = phase.visible, phase.hidden
         eta = h if bias else np.zeros(len(h))
@@ -129,7 +129,7 @@ class Centred:
         return cls(mu, eta, np.sqrt(np.maximum(variances, SMALLEST)))
 
     def _shifted(self, vector: Floats, sign: float) -> Floats:
-        """Return the vector with thresholds and bias moved by what the weights do at the centres."""
+        """Return the vector with thresholds and bias moved by what the weights do at the centers."""
         d, m = len(self.visible), len(self.hidden)
         out = vector.copy()
         W = vector[: d * m].reshape(d, m)

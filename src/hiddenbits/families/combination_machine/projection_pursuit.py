@@ -6,7 +6,7 @@ where it is 1 the row loses w. The next unit is found in the altered rows.
 
 | letter | meaning | shape |
 |---|---|---|
-| x, o, mu | bits as -1 and +1, or reals; observed; centre of the rows (0 without a visible bias) | (rows, d), (d,) |
+| x, o, mu | bits as -1 and +1, or reals; observed; center of the rows (0 without a visible bias) | (rows, d), (d,) |
 | W, p | units found so far: weights; log-odds of being on | (d, k), (k,) |
 | h | the removed bits | (rows, k) |
 | r | the altered row, o (x - mu - W h) | (rows, d) |
@@ -50,22 +50,22 @@ DENSE_CELLS = 1 << 18  # cells of rows with blanks that are worked on together
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """Units of the real-valued machine: weights (d, k), log-odds of being on (k,), and the centre of the rows (d,)."""
+    """Units of the real-valued machine: weights (d, k), log-odds of being on (k,), and the center of the rows (d,)."""
 
     weights: Floats
     levels: Floats
-    centre: Floats
+    center: Floats
 
     @property
     def thresholds(self) -> Floats:
         """Return th, eq 3.15."""
         W = self.weights
-        return np.asarray(self.levels - 0.5 * np.sum(W**2, axis=0) - self.centre @ W)
+        return np.asarray(self.levels - 0.5 * np.sum(W**2, axis=0) - self.center @ W)
 
     def with_unit(self, other: Units, which: int) -> Units:
         """Return these units and one of the others."""
         weights = np.column_stack([self.weights, other.weights[:, which]])
-        return Units(weights, np.append(self.levels, other.levels[which]), self.centre)
+        return Units(weights, np.append(self.levels, other.levels[which]), self.center)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +83,7 @@ def pursue(
     n_units: int,
     key: Key,
     passes: Passes,
-    centre: Floats,
+    center: Floats,
     *,
     ridge: float = 0.0,
     n_starts: int = 4,
@@ -100,7 +100,7 @@ def pursue(
         Its random numbers choose the rows that tries start from, and the removed bits.
     passes : callable
         The engine's sum over blocks.
-    centre : ndarray of shape (d,)
+    center : ndarray of shape (d,)
         mu, in -1 to +1; zeros for a machine without a visible bias.
     ridge : float
         Precision of the normal prior of the weights.
@@ -126,7 +126,7 @@ def pursue(
     rows = choose_rows(n_units * n_starts, key, passes)
     seen = ~np.isnan(rows) if reals else rows != 0.0
     seed = int(key.rng().integers(2**62, size=2)[1])  # the first one chose the rows
-    found = Units(np.zeros((len(centre), 0)), np.zeros(0), centre)
+    found = Units(np.zeros((len(center), 0)), np.zeros(0), center)
     for unit in range(n_units):
         # Where the table has fewer different rows than that, rows serve again.
         mine = np.arange(unit * n_starts, (unit + 1) * n_starts) % len(rows)
@@ -141,8 +141,8 @@ def pursue(
 
 def _first_tries(found: Units, rows: Floats, seen: NDArray[np.bool_]) -> Units:
     """Return tries that are on in half of the rows, each towards a row from which the units so far are removed."""
-    _, r = _removed(found, np.where(seen, rows - found.centre, 0.0), seen, np.zeros((len(rows), len(found.levels))))
-    return Units(TOWARDS * r.T, np.zeros(len(rows)), found.centre)
+    _, r = _removed(found, np.where(seen, rows - found.center, 0.0), seen, np.zeros((len(rows), len(found.levels))))
+    return Units(TOWARDS * r.T, np.zeros(len(rows)), found.center)
 
 
 def _removed(found: Units, r: Floats, seen: AnyArray, draws: Floats) -> tuple[Floats, Floats]:
@@ -160,7 +160,7 @@ def _stepped(tries: Units, sums: Sums, ridge: float) -> tuple[Units, Floats]:
     height = sums.bound + weight * np.log(expit(-tries.levels)) - 0.5 * ridge * np.sum(tries.weights**2, axis=0)
     share = np.clip(sums.hidden / weight, RAREST, 1.0 - RAREST)
     counts = np.maximum(sums.seen, RAREST * weight) + ridge
-    return Units(np.asarray(sums.joint / counts), np.asarray(logit(share)), tries.centre), height
+    return Units(np.asarray(sums.joint / counts), np.asarray(logit(share)), tries.center), height
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,7 +186,7 @@ class _Look:
     @cached_property
     def of_observed(self) -> Floats:
         """What an observed cell takes from a score, whatever it holds: o, mu, and half the square of the weight."""
-        return np.asarray((self.once + self.found.centre[:, None]) * self.weights + 0.5 * self.weights**2)
+        return np.asarray((self.once + self.found.center[:, None]) * self.weights + 0.5 * self.weights**2)
 
     @cached_property
     def observed_totals(self) -> Floats:
@@ -218,7 +218,7 @@ def _add_block(look: _Look, block: Block) -> Sums:
     above, s = softplus_and_sigmoid(a[:, k:])
     s *= block.weights[:, None]
     seen = np.asarray(o.T @ s)
-    joint = look.twice * np.asarray(t.T @ s) - (look.once + look.found.centre[:, None]) * seen
+    joint = look.twice * np.asarray(t.T @ s) - (look.once + look.found.center[:, None]) * seen
     for rows in chunks:
         joint -= (_observed(block, rows) * (h[rows] @ W.T)).T @ s[rows]
     h[blank] = 0.0
@@ -230,7 +230,7 @@ def _with_blanks(look: _Look, block: Block, rows: Rows, draws: Floats) -> tuple[
     """Return the removed bits of rows with blanks, and their scores under the tries: by altered copies of the rows."""
     seen = _observed(block, rows)
     x = look.twice * block.x.take(rows).to_dense() - look.once
-    h, r = _removed(look.found, seen * (x - look.found.centre), seen, draws)
+    h, r = _removed(look.found, seen * (x - look.found.center), seen, draws)
     w = look.tries.weights
     return h, look.tries.levels + r @ w - 0.5 * seen @ w**2
 

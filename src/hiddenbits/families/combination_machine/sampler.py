@@ -1,7 +1,7 @@
 """Rows of a combination machine that is too large to enumerate, by long tempered chains that say how well they mixed.
 
 Chains can be stuck and look healthy. So rows come with what there is to know about them (`Mixing`): how often
-neighbouring temperatures swapped, how often a row that owes nothing to the past arrived at beta = 1, and how many
+neighboring temperatures swapped, how often a row that owes nothing to the past arrived at beta = 1, and how many
 independent rows the run was worth, by autocorrelation within chains and differences between them.
 
 What no chain has ever seen leaves no trace in any of these. Rows of the data to start from (`rows`) are the remedy: a
@@ -20,7 +20,7 @@ from hiddenbits.array_types import Bytes, Floats
 from hiddenbits.families.combination_machine.tempered_chains import ChainState, advance, advance_traced, start_chains
 from hiddenbits.maths.tempering import Numbers, Run, Tempered
 
-LOWEST_SWAP_RATE = 0.05  # below it, neighbouring temperatures hardly know of each other
+LOWEST_SWAP_RATE = 0.05  # below it, neighboring temperatures hardly know of each other
 FEWEST_RENEWALS = 2.0  # for each chain: fewer, and the rows still depend on where the chains began
 FEWEST_EFFECTIVE = 0.5  # of the rows: fewer, and an error bar from their number would be far too small
 N_PROJECTIONS = 8  # of the hidden units, to watch next to the free energy
@@ -34,7 +34,7 @@ class Mixing:
     Attributes
     ----------
     betas, swap_rates : ndarray
-        The ladder, and the share of swaps accepted between neighbours.
+        The ladder, and the share of swaps accepted between neighbors.
     renewals : float
         How often a new row from beta = 0 arrived at beta = 1, for each chain. Each of its rows, one a temperature, has
         to make the journey: so divide by their number for what a single one did.
@@ -92,7 +92,7 @@ def draw(
     Returns
     -------
     drawn : ndarray of uint8, shape (n, d)
-        Neighbouring rows are of different chains.
+        Neighboring rows are of different chains.
     mixing : Mixing
 
     Examples
@@ -128,7 +128,7 @@ def draw(
 
 
 def respaced(betas: ArrayLike, swap_rates: Floats) -> Floats:
-    """Return as many temperatures, moved so that all neighbours should swap about equally often.
+    """Return as many temperatures, moved so that all neighbors should swap about equally often.
 
     The rejections so far, added up along the ladder, say how hard each stretch is; the new ladder divides them evenly.
 
@@ -151,7 +151,7 @@ def effective_draws(trace: Floats) -> float:
 
     N C / tau, tau = 1 + 2 Sum_t rho_t. The autocorrelation rho_t = 1 - (W - mean_c gamma_ct) / V compares the
     autocovariances gamma within chains with the variance V of all the numbers together: chains that stay apart count
-    as correlated, however quickly each of them moves. The sum ends as Geyer (1992) has it, where two neighbouring
+    as correlated, however quickly each of them moves. The sum ends as Geyer (1992) has it, where two neighboring
     terms together are no longer positive, and pairs never grow.
 
     Examples
@@ -164,8 +164,8 @@ def effective_draws(trace: Floats) -> float:
     n, c = trace.shape
     if n < 4:
         return float("nan")
-    centred = trace - trace.mean(axis=0)
-    spectrum = np.fft.rfft(centred, n=2 * n, axis=0)
+    centerd = trace - trace.mean(axis=0)
+    spectrum = np.fft.rfft(centerd, n=2 * n, axis=0)
     gamma = np.fft.irfft(spectrum * spectrum.conj(), n=2 * n, axis=0)[:n].mean(axis=1) / n
     within = gamma[0] * n / (n - 1)
     between = float(trace.mean(axis=0).var(ddof=1)) if c > 1 else 0.0

@@ -1,7 +1,7 @@
 """Markov chains of the combination machine: block Gibbs sweeps, and parallel tempering with swaps between temperatures.
 
 Every chain has one row at each temperature beta_1 < ... < beta_T = 1 (`Tempered`). A sweep draws h given x and x given
-h for all of them in two matrix products. Then neighbours swap rows with probability min(1, r),
+h for all of them in two matrix products. Then neighbors swap rows with probability min(1, r),
 
     ln r = [ln p*_high(x_low) - ln p*_low(x_low)] - [ln p*_high(x_high) - ln p*_low(x_high)],
 
@@ -40,9 +40,9 @@ class ChainState(Arrays):
         Rows in 0 and 1; the last temperature is the machine's own.
     betas : ndarray of shape (T,)
     sweeps : 0-d array
-        Sweeps so far; it decides which neighbours swap next.
+        Sweeps so far; it decides which neighbors swap next.
     tried, accepted : ndarray of shape (T - 1,)
-        Swaps between neighbours.
+        Swaps between neighbors.
     from_base : ndarray of uint8, shape (T, chains)
         Whether the row was at beta = 0 since it was last at beta = 1.
     renewals : 0-d array
@@ -65,7 +65,7 @@ class ChainState(Arrays):
 
     @property
     def swap_rates(self) -> Floats:
-        """Share of swaps that were accepted, for each pair of neighbours; NaN where none was tried."""
+        """Share of swaps that were accepted, for each pair of neighbors; NaN where none was tried."""
         rates = np.full(len(self.tried), np.nan)
         np.divide(self.accepted, self.tried, out=rates, where=self.tried > 0)
         return rates
@@ -175,7 +175,7 @@ def expectations(machine: Tempered, state: ChainState, run: Run = map) -> Phase:
     total, *others = run(sums, groups_of(len(rows), GROUP_ROWS))  # in the order of the groups, whoever ran them
     for part in others:
         total += part
-    return total.normalised()
+    return total.normalized()
 
 
 def _advance_group(
@@ -226,7 +226,7 @@ def swap(
     from_base: Bytes,
     rng: np.random.Generator,
 ) -> NDArray[np.bool_]:
-    """Offer swaps between temperatures k and k + 1, k in `lower` (no two of them neighbours); in place.
+    """Offer swaps between temperatures k and k + 1, k in `lower` (no two of them neighbors); in place.
 
     x and a have a row for each temperature and chain, temperatures first. Returns which were taken, (pairs, chains).
     """

@@ -51,8 +51,6 @@ class HiddenTree(CodingEstimator[HiddenTreeParams, HiddenTreeStats]):
         Most passes over the table, for each restart.
     tol : float, default=1e-5
         Converged when a step raises the objective by at most this much a row, in nats.
-    accelerate : bool, default=True
-        Extrapolate between EM steps; the objective still never falls.
     threshold : float, optional
         Turn numbers into bits: 1 where the number is above the threshold. By default only 0 and 1 are accepted.
     random_state : int, RandomState or None, default=None
@@ -112,7 +110,6 @@ class HiddenTree(CodingEstimator[HiddenTreeParams, HiddenTreeStats]):
         n_init: int = 1,
         max_iter: int = 200,
         tol: float = 1e-5,
-        accelerate: bool = True,
         threshold: float | None = None,
         random_state: Randomness = None,
     ) -> None:
@@ -124,7 +121,6 @@ class HiddenTree(CodingEstimator[HiddenTreeParams, HiddenTreeStats]):
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
-        self.accelerate = accelerate
         self.threshold = threshold
         self.random_state = random_state
 
@@ -152,21 +148,21 @@ class HiddenTree(CodingEstimator[HiddenTreeParams, HiddenTreeStats]):
     @property
     def parents_(self) -> Rows:
         """Parent of each column's variable in the tree; -1 for the root."""
-        return self.params_.parents.astype(np.intp)
+        return self._params.parents.astype(np.intp)
 
     @property
     def moves_(self) -> Floats:
         """P(state | parent's state)."""
-        return self.params_.moves
+        return self._params.moves
 
     @property
     def probabilities_(self) -> Floats:
         """P(bit = 1) in each state."""
-        return self.params_.probabilities
+        return self._params.probabilities
 
     @property
     def _n_features_out(self) -> int:
-        return int(self.params_.probabilities.size)
+        return int(self._params.probabilities.size)
 
     @property
     def n_parameters_(self) -> int:

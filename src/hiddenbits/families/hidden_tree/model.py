@@ -8,7 +8,7 @@
 | h | states of the hidden variables, 0 to K - 1 | (rows, d) |
 | A | P(h_j = l, given h_parent(j) = k) | (d, K, K) |
 | theta | P(x_j = 1, given h_j = k) | (d, K) |
-| m, s | centre and strength of theta's prior, as in a Bernoulli mixture | (d,), number |
+| m, s | center and strength of theta's prior, as in a Bernoulli mixture | (d,), number |
 | t | strength of A's prior: pseudo-rows of each state, spread evenly | number |
 
 The tree is the Chow-Liu tree of the columns (Chow & Liu 1968); with hidden variables on it the model is the "hidden
@@ -148,7 +148,7 @@ class StateTree(AsOnSubsample, Declared[HiddenTreeParams], Linked):
         """Return P(h_j = k | observed bits): K numbers for each column."""
         return self._states(params, block).transpose(1, 0, 2).reshape(block.n_rows, -1)
 
-    def code(self, params: HiddenTreeParams, shared: None, block: Block) -> Floats:
+    def posterior_mode(self, params: HiddenTreeParams, shared: None, block: Block) -> Floats:
         """Return the most probable state of each hidden variable, as 1 among zeros."""
         states = self._states(params, block).argmax(axis=2).T
         return np.asarray(np.eye(params.n_states)[states].reshape(block.n_rows, -1))

@@ -19,7 +19,7 @@ FACTORS = 8  # columns whose factors are in a product when it is scaled
 
 @dataclass(frozen=True, eq=False)
 class HiddenTreeParams(Params):
-    """Parents, P(state | state of the parent), P(bit = 1 | state), and the centre of its prior.
+    """Parents, P(state | state of the parent), P(bit = 1 | state), and the center of its prior.
 
     `parents` are whole numbers, -1 for a root, whose rows of `moves` are all the same. They are kept as floats, as all
     arrays of a model file are.

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
-from functools import cached_property, partial
+from dataclasses import dataclass, replace
+from functools import cached_property
 from numbers import Integral, Real
-from typing import ClassVar, Literal, Self
+from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import check_is_fitted
 
 from hiddenbits.array_types import Floats, Randomness
 from hiddenbits.data import Block
-from hiddenbits.engine import Key, Settings, StopReason, current, one_blas_thread
-from hiddenbits.engine.block_statistics import block_statistics
+from hiddenbits.engine import Settings
 from hiddenbits.families._base.columns import column_sizes, level_names
-from hiddenbits.families._base.inputs import as_table
 from hiddenbits.families._base.parameters import COLUMN_TYPES, COMMON, N_INIT, ColumnTypes, HiddenParts
-from hiddenbits.families._base.record import fit_record
 from hiddenbits.families._base.transformer import ClassesEstimator
 from hiddenbits.families.nodes.classes import Classes
 from hiddenbits.families.nodes.columns.levels import from_logs
@@ -50,11 +45,8 @@ class LatentClassAnalysis(ClassesEstimator[NodeParams, NodeCounts]):
         of more than two values are nominal, or ordinal where they are whole numbers or words of a scale. In an array 0
         and 1 are binary, and anything else needs a word here.
     prior_strength : float, default=1.0
-        Strength of the prior on each class's probabilities (Beta, Dirichlet), in pseudo-rows drawn from `prior_mean`;
-        0 gives plain maximum likelihood.
-    prior_mean : float, optional
-        Center of the prior of every binary column, and the same share of each level for the others; by default the
-        shares in the table.
+        Strength of the prior on each class's probabilities (Beta, Dirichlet), in pseudo-rows with the shares of the
+        table; 0 gives plain maximum likelihood.
     online_passes : int, default=0
         Passes of online EM before the full passes, for tables with very many rows.
     n_init : "auto" or int, default="auto"
@@ -65,8 +57,6 @@ class LatentClassAnalysis(ClassesEstimator[NodeParams, NodeCounts]):
         Most passes over the table, for each restart.
     tol : float, default=1e-6
         Converged when a step raises the objective by at most this much a row, in nats.
-    accelerate : bool, default=True
-        Extrapolate between EM steps; the objective still never falls.
     threshold : float, optional
         Turn numbers into bits: 1 where the number is above the threshold. By default only 0 and 1 are accepted.
     random_state : int, RandomState or None, default=None
@@ -80,9 +70,6 @@ class LatentClassAnalysis(ClassesEstimator[NodeParams, NodeCounts]):
         P(bit = 1) in each class; a column that is not binary has one for each of its levels (`level_names_`).
     level_names_ : list of str
         What the columns of `probabilities_` are: the names of binary columns, and "column=level".
-    n_agreeing_ : int
-        How many restarts found the maximum of the best: they ended within .01 nats of its objective, and what `tol`
-        leaves open. If it is 1, more restarts may find a better one.
     trace_ : ndarray of shape (n_iter_,)
         Objective after each pass (log-likelihood plus log prior, in nats over the table).
     n_iter_, converged_, stop_reason_ : int, bool, str
@@ -116,7 +103,6 @@ class LatentClassAnalysis(ClassesEstimator[NodeParams, NodeCounts]):
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "column_types": COLUMN_TYPES,
         "prior_strength": [Interval(Real, 0, None, closed="left")],
-        "prior_mean": [Interval(Real, 0, 1, closed="neither"), None],
     }
 
     def __init__(
@@ -125,24 +111,20 @@ class LatentClassAnalysis(ClassesEstimator[NodeParams, NodeCounts]):
         *,
         column_types: ColumnTypes = "auto",
         prior_strength: float = 1.0,
-        prior_mean: float | None = None,
         online_passes: int = 0,
         n_init: int | Literal["auto"] = "auto",
         max_iter: int = 1000,
         tol: float = 1e-6,
-        accelerate: bool = True,
         threshold: float | None = None,
         random_state: Randomness = None,
     ) -> None:
         self.n_components = n_components
         self.column_types = column_types
         self.prior_strength = prior_strength
-        self.prior_mean = prior_mean
         self.online_passes = online_passes
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
-        self.accelerate = accelerate
         self.threshold = threshold
         self.random_state = random_state
 
@@ -150,89 +132,23 @@ class LatentClassAnalysis(ClassesEstimator[NodeParams, NodeCounts]):
         return replace(settings, n_init=8 if size <= TINY else 3)
 
     def _model(self) -> Classes:
-        return Classes(self.n_components, self.prior_strength, self.prior_mean, column_sizes(self))
+        return Classes(self.n_components, self.prior_strength, sizes=column_sizes(self))
 
     def _tables(self) -> dict[str, SummaryTable]:
         return self._class_tables(self.weights_, self.probabilities_)
 
     def _row_scores(self) -> ClassScores:
-        return ClassScores(self._model(), self.params_)
-
-    def expected_counts(self, X: object, sample_weight: ArrayLike | None = None) -> dict[str, Floats]:
-        """Return the sums over the rows of X that an iteration of EM needs, at the fitted parameters.
-
-        Those of several tables add up, array by array, to those of all rows: with `maximize`, several sites fit one
-        model and exchange nothing but totals (see the guide on secure aggregation).
-
-        Parameters
-        ----------
-        X : table of shape (rows, columns)
-            As for `fit`.
-        sample_weight : str or array of shape (rows,), optional
-            Weight of each row, or the name of the column that has it.
-
-        Returns
-        -------
-        counts : dict of str to ndarray
-            "classes": expected rows of each class, (n_components,); "ones" and "observed": of each column and class the
-            expected 1s and recorded cells, (columns, n_components), "observed" with a single row where no cell is
-            missing; "bound": the log-likelihood; "weight": the weight of the rows.
-
-        Examples
-        --------
-        >>> from hiddenbits import LatentClassAnalysis
-        >>> model = LatentClassAnalysis(1).fit([[1, 0], [1, 1], [0, 1]])
-        >>> model.expected_counts([[1, 0], [1, 1]])["ones"].ravel()
-        array([2., 1.])
-        """
-        table = as_table(self, X, reset=False, sample_weight=sample_weight)
-        model, params = self._model(), self.params_
-        with one_blas_thread():
-            rows = partial(block_statistics, model, params, model.prepare(params), Key(0), None)
-            stats = current().executor.reduce(rows, table.grid(self._pass_height(model, table)))
-        return dict(stats.to_arrays())
-
-    def maximize(self, counts: Mapping[str, ArrayLike]) -> Self:
-        """Make one iteration of EM from expected counts, such as the totals of several tables.
-
-        Parameters
-        ----------
-        counts : dict of str to array
-            What `expected_counts` returns at the same parameters, or sums of such.
-
-        Returns
-        -------
-        self
-
-        Examples
-        --------
-        >>> from hiddenbits import LatentClassAnalysis
-        >>> rows = [[1, 0], [1, 1], [0, 1], [0, 1]]
-        >>> model = LatentClassAnalysis(1, prior_strength=0).fit(rows[:2])
-        >>> sites = [model.expected_counts(rows[:2]), model.expected_counts(rows[2:])]
-        >>> model.maximize({name: sites[0][name] + sites[1][name] for name in sites[0]}).probabilities_
-        array([[0.5 , 0.75]])
-        """
-        check_is_fitted(self, "params_")
-        model, names = self._model(), {field.name for field in fields(NodeCounts)}
-        if set(counts) != names:
-            raise ValueError(f"counts must have {', '.join(sorted(names))}, as expected_counts returns them.")
-        stats = NodeCounts(**{name: np.asarray(array, np.float64) for name, array in counts.items()})
-        if flaw := model.stats_flaw(stats, self.params_):
-            raise ValueError(f"{flaw}: counts must be what expected_counts returns, added up array by array.")
-        params, trace = model.update(self.params_, stats), [*self.trace_, model.objective(self.params_, stats)]
-        self.__dict__.update(fit_record(params, float(stats.weight), StopReason.MAX_ITER, trace=trace))
-        return self
+        return ClassScores(self._model(), self._params)
 
     @property
     def weights_(self) -> Floats:
         """Share of each class."""
-        return self.params_.weights
+        return self._params.weights
 
     @property
     def probabilities_(self) -> Floats:
         """P(bit = 1) in each class; of columns that are not binary P(level)."""
-        return self.params_.probabilities.T
+        return self._params.probabilities.T
 
     @property
     def level_names_(self) -> list[str]:
@@ -240,16 +156,16 @@ class LatentClassAnalysis(ClassesEstimator[NodeParams, NodeCounts]):
         return level_names(self)
 
     @property
-    def n_agreeing_(self) -> int:
+    def _n_agreeing(self) -> int:
         """How many restarts found the maximum of the best."""
         best = max((restart.objective for restart in self.restarts_), default=0.0)
-        near = AGREE[0] + AGREE[1] * self.tol * self.weight_seen_
+        near = AGREE[0] + AGREE[1] * self.tol * self._fit_weight
         return sum(restart.objective >= best - near for restart in self.restarts_)
 
     @property
     def n_parameters_(self) -> int:
         """Number of free parameters."""
-        return len(self.weights_) * (self.params_.layout.n_free + 1) - 1
+        return len(self.weights_) * (self._params.layout.n_free + 1) - 1
 
 
 # Scores of rows under latent classes, in logits: what standard errors are made of.

@@ -52,7 +52,8 @@ class Variational(BaseEstimator):  # type: ignore[misc]
 
     Examples
     --------
-    >>> from hiddenbits import LogisticPCA, Variational
+    >>> from hiddenbits import LogisticPCA
+    >>> from hiddenbits.options import Variational
     >>> LogisticPCA(2, method=Variational(refine=False, dtype="float32"))
     LogisticPCA(method=Variational(dtype='float32', refine=False))
     """
@@ -87,7 +88,8 @@ class Quadrature(BaseEstimator):  # type: ignore[misc]
 
     Examples
     --------
-    >>> from hiddenbits import LogisticPCA, Quadrature
+    >>> from hiddenbits import LogisticPCA
+    >>> from hiddenbits.options import Quadrature
     >>> LogisticPCA(1, method=Quadrature(n_nodes=61))
     LogisticPCA(method=Quadrature(n_nodes=61), n_components=1)
     """
@@ -137,7 +139,7 @@ class LogisticPCA(MapEstimator[Any, Any]):  # parameters of a fit by the cells, 
     start : {"pca", "noise"}, default="pca"
         Where the first restart begins: principal components, or random loadings. Further restarts are random.
     n_draws : int, default=500
-        Draws a row where `score_samples`, `complete` and `bit_probabilities` have to sample.
+        Draws a row where `score_samples`, `complete` and `cell_probabilities` have to sample.
     online_passes : int, default=0
         Passes of online EM before the full passes, for tables with very many rows.
     n_init : int, default=1
@@ -146,8 +148,6 @@ class LogisticPCA(MapEstimator[Any, Any]):  # parameters of a fit by the cells, 
         Most passes over the table, for each restart and stage.
     tol : float, default=1e-5
         Converged when a pass raises the objective by at most this much a row, in nats.
-    accelerate : bool, default=True
-        Extrapolate between EM steps; the objective still never falls.
     threshold : float, optional
         Turn numbers into bits: 1 where the number is above the threshold. By default only 0 and 1 are accepted.
     random_state : int, RandomState or None, default=None
@@ -216,7 +216,6 @@ class LogisticPCA(MapEstimator[Any, Any]):  # parameters of a fit by the cells, 
         n_init: int = 1,
         max_iter: int = 1000,
         tol: float = 1e-5,
-        accelerate: bool = True,
         threshold: float | None = None,
         random_state: Randomness = None,
     ) -> None:
@@ -229,7 +228,6 @@ class LogisticPCA(MapEstimator[Any, Any]):  # parameters of a fit by the cells, 
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
-        self.accelerate = accelerate
         self.threshold = threshold
         self.random_state = random_state
 
@@ -270,16 +268,16 @@ class LogisticPCA(MapEstimator[Any, Any]):  # parameters of a fit by the cells, 
 
     def _row_scores(self) -> LogisticScores:
         model = self._model()
-        rule = model.rule(self.params_)
+        rule = model.rule(self._params)
         if rule is None:
             raise ValueError(
                 "Gradients of rows need exact posteriors, on a grid: a map of 1 to 3 dimensions with loadings that are "
                 "not too large."
             )
-        return LogisticScores(model, self.params_, rule, self.ridge)
+        return LogisticScores(model, self._params, rule, self.ridge)
 
-    def _standardised(self) -> tuple[Floats, Floats]:
-        slopes: Floats = self.params_.loadings
+    def _standardized(self) -> tuple[Floats, Floats]:
+        slopes: Floats = self._params.loadings
         scale = np.sqrt(LOGISTIC_TO_NORMAL**2 + (slopes**2).sum(axis=1))
         return slopes / scale[:, None], scale
 
@@ -312,7 +310,7 @@ class LogisticPCA(MapEstimator[Any, Any]):  # parameters of a fit by the cells, 
 
     def _cautions(self) -> list[str]:
         said, model = super()._cautions(), self._model()
-        if isinstance(model, LogisticGrid) and model.nodes == "grid" and model.blurs(self.params_):
+        if isinstance(model, LogisticGrid) and model.nodes == "grid" and model.blurs(self._params):
             said.append(
                 "The grid of the fit is too coarse for loadings this large, and the map may cling to its nodes. Raise "
                 "n_nodes or ridge, or use method='variational'."
@@ -336,13 +334,13 @@ class LogisticPCA(MapEstimator[Any, Any]):  # parameters of a fit by the cells, 
     @property
     def components_(self) -> Floats:
         """Loadings, (n_components, columns)."""
-        loadings: Floats = self.params_.loadings
+        loadings: Floats = self._params.loadings
         return loadings.T
 
     @property
     def intercepts_(self) -> Floats:
         """The intercept of each column."""
-        intercepts: Floats = self.params_.intercepts
+        intercepts: Floats = self._params.intercepts
         return intercepts
 
     @property
@@ -352,10 +350,10 @@ class LogisticPCA(MapEstimator[Any, Any]):  # parameters of a fit by the cells, 
         return self.n_features_in_ * (q + 1) - q * (q - 1) // 2
 
     @property
-    def likelihood_(self) -> str:
+    def _likelihood_kind(self) -> str:
         """What `score_samples` returns: "exact" or "estimate"."""
-        check_is_fitted(self, "params_")
-        return "estimate" if self._model().rule(self.params_) is None else "exact"
+        check_is_fitted(self, "_params")
+        return "estimate" if self._model().rule(self._params) is None else "exact"
 
     def bound_samples(self, X: object) -> Floats:
         """Return the variational lower bound of each row's log-likelihood (Jaakkola and Jordan's), in nats.

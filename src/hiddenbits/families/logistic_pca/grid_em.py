@@ -139,13 +139,13 @@ class LogisticGrid(AsOnSubsample, LogisticRows):
 
     def objective(self, params: LogisticParams, stats: GridStats) -> float:
         """Return log-likelihood plus log prior, -(ridge/2) Sum (|w|^2 + (b - c)^2)."""
-        return float(stats.bound) + float(log_prior(params.joint, params.centre, self.ridge).sum())
+        return float(stats.bound) + float(log_prior(params.joint, params.center, self.ridge).sum())
 
     def _columns(self, params: LogisticParams, joint: Floats, stats: GridStats, nodes: Floats) -> Floats:
         """Return the expected log-likelihood of each column, with its prior."""
         A = activations(params.with_joint(joint), nodes).T
         return np.asarray(
-            (stats.ones * A - stats.observed * softplus(A)).sum(axis=1) + log_prior(joint, params.centre, self.ridge)
+            (stats.ones * A - stats.observed * softplus(A)).sum(axis=1) + log_prior(joint, params.center, self.ridge)
         )
 
     def update(self, params: LogisticParams, stats: GridStats) -> LogisticParams:
@@ -158,7 +158,7 @@ class LogisticGrid(AsOnSubsample, LogisticRows):
         for _ in range(NEWTON_STEPS):
             p = chances(activations(params.with_joint(joint), nodes)).T
             gradient = (stats.ones - stats.observed * p) @ extended - ridge * joint
-            gradient[:, -1] += ridge * params.centre
+            gradient[:, -1] += ridge * params.center
             matrix = unpack((stats.observed * (p * (1.0 - p))) @ squares, k) + ridge * np.eye(k)
             step = np.linalg.solve(matrix, gradient[..., None])[..., 0]
             for _ in range(12):

@@ -43,7 +43,7 @@ class LogisticScores:
         q, d = W.shape
         p = (q + 1) * d
         vector = np.concatenate([W.ravel(), b])
-        centred = np.concatenate([W.ravel(), b - self.params.centre])
+        centerd = np.concatenate([W.ravel(), b - self.params.center])
         pairs = [(a, c) for a in range(q) for c in range(a + 1, q)]
         ties = np.zeros((len(pairs), p))
         for tie, (a, c) in zip(ties, pairs, strict=True):  # Sum_i w_ia w_ic = 0
@@ -59,7 +59,7 @@ class LogisticScores:
             quantities.append(Quantity("difficulties", -b / W[0], slopes, ("column",)))
         return FreeParameters(
             vector=vector,
-            prior_gradient=-self.ridge * centred,
+            prior_gradient=-self.ridge * centerd,
             prior_curvature=self.ridge * np.eye(p),
             border=np.zeros(p, bool),
             ties=ties,

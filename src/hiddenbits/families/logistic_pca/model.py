@@ -18,7 +18,7 @@ steps, and the update, raises the bound, so that it never falls from pass to pas
 | letter | meaning | shape |
 |---|---|---|
 | W, b | loadings and intercepts | (d, q), (d,) |
-| c | centre of the prior of b | (d,) |
+| c | center of the prior of b | (d,) |
 | w^, x^ | (w, b) of a column, (x, 1) of a row | (q + 1,) |
 | S | <x^ x^'> of each row, packed | (rows, p), p = (q + 1)(q + 2)/2 |
 | V | w^ w^' of each column, packed | (d, p) |
@@ -210,13 +210,13 @@ class Logistic(AsOnSubsample, LogisticRows):
 
     def objective(self, params: LogisticParams, stats: LogisticStats) -> float:
         """Return the bound plus the log prior, -(ridge/2) Sum (|w|^2 + (b - c)^2)."""
-        return float(stats.bound) + float(log_prior(params.joint, params.centre, self.ridge).sum())
+        return float(stats.bound) + float(log_prior(params.joint, params.center, self.ridge).sum())
 
     def update(self, params: LogisticParams, stats: LogisticStats) -> LogisticParams:
         """M-step, eq 11 with the prior: d small linear systems."""
         ridge = effective_ridge(self.ridge)
         right = stats.linear.copy()
-        right[:, -1] += ridge * params.centre
+        right[:, -1] += ridge * params.center
         k = params.n_components + 1
         left = unpack(stats.moments, k) + ridge * np.eye(k)
         return params.with_joint(np.asarray(np.linalg.solve(left, right[..., None])[..., 0], np.float64))

@@ -23,15 +23,15 @@ LARGEST = 1e6  # loadings beyond this are no model of bits, and squares of them 
 
 @dataclass(frozen=True, eq=False)
 class LogisticParams(Params):
-    """W, b and the centre of b's prior."""
+    """W, b and the center of b's prior."""
 
     loadings: Floats
     intercepts: Floats
-    centre: Floats
+    center: Floats
 
     def with_joint(self, joint: Floats) -> LogisticParams:
         """Return the parameters with (W, b) = `joint`."""
-        return LogisticParams(np.ascontiguousarray(joint[:, :-1]), joint[:, -1].copy(), self.centre)
+        return LogisticParams(np.ascontiguousarray(joint[:, :-1]), joint[:, -1].copy(), self.center)
 
     def revived(self) -> LogisticParams:
         """Return the map with the dimensions that the variational bound gave up drawn out again, for a refinement.
@@ -84,9 +84,9 @@ class LogisticParams(Params):
         if self.loadings.ndim != 2 or self.loadings.shape[1] == 0:
             return "loadings must have shape (d, q)"
         d = len(self.loadings)
-        if self.intercepts.shape != (d,) or self.centre.shape != (d,):
-            return "intercepts and centre must have one number for each column"
-        if not all(np.all(np.abs(a) <= LARGEST) for a in (self.joint, self.centre)):
+        if self.intercepts.shape != (d,) or self.center.shape != (d,):
+            return "intercepts and center must have one number for each column"
+        if not all(np.all(np.abs(a) <= LARGEST) for a in (self.joint, self.center)):
             return f"loadings and intercepts must lie within {LARGEST:g} of 0"
         return None
 

@@ -110,7 +110,7 @@ def newton_step(params: LogisticParams, stats: LogisticStats, ridge: float) -> F
     """Return every column's Newton step, (d, q + 1)."""
     ridge, k = effective_ridge(ridge), params.n_components + 1
     gradient = stats.linear - ridge * params.joint
-    gradient[:, -1] += ridge * params.centre
+    gradient[:, -1] += ridge * params.center
     step = np.linalg.solve(unpack(stats.moments, k) + ridge * np.eye(k), gradient[..., None])[..., 0]
     size = np.sqrt((step * step).sum(axis=1, keepdims=True))
     return np.asarray(step * np.minimum(1.0, LONGEST_STEP / np.maximum(size, LONGEST_STEP)))

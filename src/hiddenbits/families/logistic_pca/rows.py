@@ -133,10 +133,10 @@ class LogisticRows(LatentRows[LogisticParams]):
                 weights = scores + ratio[rows]
                 softmax_rows(weights)
                 share = OLD * (q + 1) / (OLD * (q + 1) + 1.0 / (weights * weights).sum(axis=1))  # of what was before
-                centre = (weights[:, None, :] @ nodes[rows])[:, 0]
-                away = nodes[rows] - centre[:, None, :]
+                center = (weights[:, None, :] @ nodes[rows])[:, 0]
+                away = nodes[rows] - center[:, None, :]
                 found = np.swapaxes(away * weights[..., None], 1, 2) @ away
-                mean[rows] = centre
+                mean[rows] = center
                 covariance[rows] = share[:, None, None] * covariance[rows] + (1.0 - share[:, None, None]) * found
         return mean, pack(WIDER * covariance)
 
@@ -158,7 +158,7 @@ class LogisticRows(LatentRows[LogisticParams]):
             scores = (nodes[rows] @ linear[rows, :q, None])[..., 0] + linear[rows, q:]
             yield rows, A, scores - log_cosh.sum(axis=2)
 
-    def code(self, params: LogisticParams, shared: object, block: Block) -> Floats:
+    def posterior_mode(self, params: LogisticParams, shared: object, block: Block) -> Floats:
         """Return the most probable x of each row: the top of ln P(t | x) p(x), by Newton steps from the mean.
 
         The function is concave and its curvature lies between 1 and P, so that a step that falls need only be halved.

@@ -1,4 +1,4 @@
-"""Where logistic PCA begins: principal components of the centred columns, found by a few passes over the table.
+"""Where logistic PCA begins: principal components of the centerd columns, found by a few passes over the table.
 
 And where online EM continues from a fit.
 """
@@ -33,11 +33,11 @@ class Product(Arrays):
 
 
 def _product(means: Floats, V: Floats, block: Block) -> Product:
-    return Product(centred_product(means, V, block, block.weights))
+    return Product(centerd_product(means, V, block, block.weights))
 
 
-def centred_product(means: Floats, V: Floats, block: Block, weights: Floats) -> Floats:
-    """Return Z'(Z V), Z the centred columns with 0 for a missing cell: never a table of columns by columns."""
+def centerd_product(means: Floats, V: Floats, block: Block, weights: Floats) -> Floats:
+    """Return Z'(Z V), Z the centerd columns with 0 for a missing cell: never a table of columns by columns."""
     x, o = block.operands()
     R = np.asarray(x @ V - o @ (means[:, None] * V)) * weights[:, None]
     return np.asarray(sums_over_rows(x, R) - means[:, None] * sums_over_rows(o, R))
@@ -94,6 +94,6 @@ def expected_statistics(params: LogisticParams, weight: float, ridge: float, *, 
     full[:, q, q] = k0
     full *= weight
     away = params.joint.copy()
-    away[:, -1] -= params.centre
+    away[:, -1] -= params.center
     linear = (full @ params.joint[..., None])[..., 0] + effective_ridge(ridge) * away
     return LogisticStats(np.zeros(()), np.asarray(weight), pack(full), linear)

@@ -48,7 +48,7 @@ class Nodes(Generic[P]):
         """Return the posterior mean of each row's code, (n, q)."""
         return np.asarray(self.node_weights(params, shared, block) @ self.hidden_states(params))
 
-    def code(self, params: P, shared: Scores, block: Block) -> Floats:
+    def posterior_mode(self, params: P, shared: Scores, block: Block) -> Floats:
         """Return the code of each row's most probable node."""
         return np.asarray(self.hidden_states(params)[self.node_weights(params, shared, block).argmax(axis=1)])
 

@@ -49,7 +49,8 @@ class GibbsChains(BaseEstimator):  # type: ignore[misc]
 
     Examples
     --------
-    >>> from hiddenbits import GibbsChains, NoisyOrNetwork
+    >>> from hiddenbits import NoisyOrNetwork
+    >>> from hiddenbits.options import GibbsChains
     >>> NoisyOrNetwork(20, chains=GibbsChains(n_passes=80))
     NoisyOrNetwork(chains=GibbsChains(n_passes=80), n_components=20)
     """
@@ -106,8 +107,6 @@ class NoisyOrNetwork(CausesEstimator[NoisyOrParams, Any]):
         Most passes over the table, for each restart (for each stage of an exact fit).
     tol : float, default=1e-6
         Exact fits have converged when a step raises the objective by at most this much a row, in nats.
-    accelerate : bool, default=True
-        Extrapolate between the EM steps of exact fits; the objective still never falls.
     threshold : float, optional
         Turn numbers into bits: 1 where the number is above the threshold. By default only 0 and 1 are accepted.
     random_state : int, RandomState or None, default=None
@@ -148,7 +147,7 @@ class NoisyOrNetwork(CausesEstimator[NoisyOrParams, Any]):
     >>> (model.strengths_ > 0.5).astype(int)
     array([[0, 0, 1, 1, 1],
            [1, 1, 1, 0, 0]])
-    >>> model.code([[1, 1, 1, 1, 1], [0, 0, 1, 1, 1]])
+    >>> model.posterior_mode([[1, 1, 1, 1, 1], [0, 0, 1, 1, 1]])
     array([[1., 1.],
            [1., 0.]])
     """
@@ -178,7 +177,6 @@ class NoisyOrNetwork(CausesEstimator[NoisyOrParams, Any]):
         n_init: int = 2,
         max_iter: int = 1000,
         tol: float = 1e-6,
-        accelerate: bool = True,
         threshold: float | None = None,
         random_state: Randomness = None,
     ) -> None:
@@ -192,7 +190,6 @@ class NoisyOrNetwork(CausesEstimator[NoisyOrParams, Any]):
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
-        self.accelerate = accelerate
         self.threshold = threshold
         self.random_state = random_state
 
@@ -281,8 +278,8 @@ class NoisyOrNetwork(CausesEstimator[NoisyOrParams, Any]):
 
     def _model(self) -> NoisyOr | NoisyOrSampler:
         """Return the network that verbs ask: it enumerates where the fitted layers are small, however they learned."""
-        fitted = hasattr(self, "params_")
-        exact = max(self.params_.n_causes) <= MOST_EXACT if fitted else self._how == "exact"
+        fitted = hasattr(self, "_params")
+        exact = max(self._params.n_causes) <= MOST_EXACT if fitted else self._how == "exact"
         return NoisyOr(**self._declared()) if exact else self._sampler()
 
     def _declared(self) -> dict[str, Any]:
@@ -306,10 +303,10 @@ class NoisyOrNetwork(CausesEstimator[NoisyOrParams, Any]):
 
     @property
     def _n_features_out(self) -> int:
-        return len(self.params_.names)
+        return len(self._params.names)
 
     def _code_names(self) -> list[str]:
-        sizes = self.params_.n_causes
+        sizes = self._params.n_causes
         layers = ["" if len(sizes) == 1 else f"layer_{number + 1}_" for number in range(len(sizes))]
         return [f"{layer}cause_{i + 1}" for layer, n in zip(layers, sizes, strict=True) for i in range(n)]
 
@@ -318,7 +315,7 @@ class NoisyOrNetwork(CausesEstimator[NoisyOrParams, Any]):
         return LIKELIHOOD if self._how == "exact" else None
 
     def _tables(self) -> dict[str, SummaryTable]:
-        causes, names, params = self._code_names(), column_names(self), self.params_
+        causes, names, params = self._code_names(), column_names(self), self._params
         lists = [listed(row, names) for layer in reach(params) for row in layer]
         columns = {"cause": causes, "on": np.concatenate(params.activity), "switches on": lists}
         lowest = dict(zip(causes, params.layers[0], strict=False))  # the leak comes last
@@ -346,7 +343,7 @@ class NoisyOrNetwork(CausesEstimator[NoisyOrParams, Any]):
         """
         model = self._model()
         if isinstance(model, NoisyOr):
-            p = self.posterior(X)
+            p = self.transform(X)
             return Marginals(p, np.zeros(p.shape))
         both = self._map(X, model.posterior_and_error)
         half = both.shape[1] // 2
@@ -388,7 +385,7 @@ class NoisyOrNetwork(CausesEstimator[NoisyOrParams, Any]):
         reasons : Reasons
         """
         table, model = as_table(self, X, reset=False), self._model()
-        return all_reasons(model, self.params_, table.grid(self._height(model, table)))
+        return all_reasons(model, self._params, table.grid(self._height(model, table)))
 
     def describe(self, *, n_bits: int = 5) -> list[str]:
         """Return a line for each cause, those of the lowest layer first: how often it is on, and its strongest bits.
@@ -405,8 +402,8 @@ class NoisyOrNetwork(CausesEstimator[NoisyOrParams, Any]):
         -------
         lines : list of str
         """
-        check_is_fitted(self, "params_")
-        return described(self.params_, self._bit_names(), n_bits)
+        check_is_fitted(self, "_params")
+        return described(self._params, self._bit_names(), n_bits)
 
     def explain(self, X: object, *, n_bits: int = 3, what: str = "row") -> list[str]:
         """Return a sentence for each row: which causes are most probably on, and which of its bits each explains.
@@ -427,7 +424,7 @@ class NoisyOrNetwork(CausesEstimator[NoisyOrParams, Any]):
         sentences : list of str
         """
         table = as_table(self, X, reset=False)
-        return sentences(self.params_, self.code(table), table, self._bit_names(), n_bits, what)
+        return sentences(self._params, self.posterior_mode(table), table, self._bit_names(), n_bits, what)
 
     def _bit_names(self) -> list[str]:
         return [name_of(n) for n in getattr(self, "feature_names_in_", np.arange(self.n_features_in_))]
@@ -443,27 +440,27 @@ class NoisyOrNetwork(CausesEstimator[NoisyOrParams, Any]):
     @property
     def strengths_(self) -> Floats:
         """P(a cause of the lowest layer alone switches the bit on)."""
-        return self.params_.layers[0][:-1]
+        return self._params.layers[0][:-1]
 
     @property
     def layers_(self) -> tuple[Floats, ...]:
         """Strengths of each layer, (causes, units below), the lowest first."""
-        return tuple(f[:-1] for f in self.params_.layers)
+        return tuple(f[:-1] for f in self._params.layers)
 
     @property
     def leaks_(self) -> tuple[Floats, ...]:
         """P(unit on without a cause), for the columns and for each layer but the top one."""
-        return tuple(f[-1] for f in self.params_.layers)
+        return tuple(f[-1] for f in self._params.layers)
 
     @property
     def priors_(self) -> Floats:
         """P(cause on) in the top layer."""
-        return self.params_.priors
+        return self._params.priors
 
     @property
     def n_parameters_(self) -> int:
         """Number of free parameters: layers above one of K causes add at most 2^K - 1."""
-        return n_free_parameters(self.params_.n_causes, self.params_.n_columns)
+        return n_free_parameters(self._params.n_causes, self._params.n_columns)
 
 
 class _PaperNetwork(NoisyOrNetwork):

@@ -38,13 +38,13 @@ class Layered:
 
     params_type = NoisyOrParams
 
-    def centre(self, params: NoisyOrParams) -> float:
+    def center(self, params: NoisyOrParams) -> float:
         """Return where the prior of the top layer's priors has its center."""
         return first_prior(self.prior, self.n_components[len(params.n_causes) - 1])
 
     def objective(self, params: NoisyOrParams, stats: Statistics) -> float:
         """Return the log-likelihood, or the log-joint of bits and drawn states, plus the log prior."""
-        return float(stats.bound) + log_prior(params, self.alpha, self.beta, self.centre(params))
+        return float(stats.bound) + log_prior(params, self.alpha, self.beta, self.center(params))
 
     def reconstruct(self, params: NoisyOrParams, codes: Floats) -> Floats:
         """Return 1 - (1 - f_0j) Prod_i (1 - p_i f_ij): bits given causes of the lowest layer that are on with p_i."""

@@ -21,13 +21,13 @@ def clip_strengths(f: Floats) -> Floats:
     return np.clip(f, smallest(f.shape[-1]), LARGEST)
 
 
-def best_priors(on: Floats, weight: float, centre: float) -> Floats:
+def best_priors(on: Floats, weight: float, center: float) -> Floats:
     """Return pi from the expected number of rows in which each top cause is on."""
-    return np.clip((on + centre) / (weight + 1.0), 1e-6, 1.0 - 1e-6)
+    return np.clip((on + center) / (weight + 1.0), 1e-6, 1.0 - 1e-6)
 
 
 def best_strengths(fired: Floats, tried: Floats, alpha: float, beta: float) -> Floats:
-    """Return f that maximises A ln f - (T - A) w + (alpha - 1) ln w - beta w, for each cause and child.
+    """Return f that maximizes A ln f - (T - A) w + (alpha - 1) ln w - beta w, for each cause and child.
 
     A (`fired`) is how often the cause is expected to have switched the child on, T (`tried`) how often it was on. The
     maximum is eq 9, f = A / [ T + beta - (alpha - 1) / w ], with w on the right that belongs to f: closed for

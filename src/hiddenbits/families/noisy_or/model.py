@@ -87,7 +87,7 @@ class NoisyOr(Layered, AsOnSubsample, Linked, Nodes[NoisyOrParams]):
                 ones, rows = states[:, :-1].T @ joint, joint.sum(axis=0)
                 tried = rows[None, :]
         on = rows @ params.states[-1][:, :-1]
-        priors = params.priors if held else best_priors(on, float(stats.weight), self.centre(params))
+        priors = params.priors if held else best_priors(on, float(stats.weight), self.center(params))
         return NoisyOrParams.of(layers, priors, params.names)
 
     def stats_flaw(self, stats: NodeCounts, params: NoisyOrParams) -> str | None:
@@ -100,7 +100,7 @@ class NoisyOr(Layered, AsOnSubsample, Linked, Nodes[NoisyOrParams]):
         """Return P(unit on | observed bits), of all units, the lowest layer first."""
         return np.asarray(np.minimum(self.node_weights(params, shared, block) @ params.on_given, 1.0))
 
-    def code(self, params: NoisyOrParams, shared: Scores, block: Block) -> Floats:
+    def posterior_mode(self, params: NoisyOrParams, shared: Scores, block: Block) -> Floats:
         """Return the most probable state of all units together, given the observed bits."""
         log_p = np.log(np.maximum(self.node_weights(params, shared, block), 1e-300))
         # The best continuation above each state is looked for from the top down.

@@ -173,7 +173,7 @@ class NoisyOrSampler(SampledRows):
     def update(self, params: NoisyOrParams, stats: NoisyOrStats) -> NoisyOrParams:
         """Return parameters moved by a share of the way to the M-step, those that learn now."""
         learns, share = self.phase.learns, self.phase.share
-        return stepped(params, stats, learns, share, self.alpha, self.beta, self.centre(params), self.upper_steps)
+        return stepped(params, stats, learns, share, self.alpha, self.beta, self.center(params), self.upper_steps)
 
 
 @dataclass(frozen=True)

@@ -221,8 +221,8 @@ class NoisyOrParams(Params):
         return Scores.of(np.log(self.probabilities) - log_off, log_off.sum(axis=0), self.log_priors[0], log_off)
 
 
-def log_prior(params: NoisyOrParams, alpha: float, beta: float, centre: float) -> float:
-    """Return the log density of all w, (alpha - 1) ln w - beta w + const, and that of pi: a row, `centre` of it on."""
+def log_prior(params: NoisyOrParams, alpha: float, beta: float, center: float) -> float:
+    """Return the log density of all w, (alpha - 1) ln w - beta w + const, and that of pi: a row, `center` of it on."""
     total = sum(float((alpha - 1.0) * np.log(w).sum() - beta * w.sum()) for w in params.w)
     total += params.strengths.size * float(alpha * np.log(beta) - gammaln(alpha))
-    return total + float((centre * np.log(params.priors) + (1.0 - centre) * np.log1p(-params.priors)).sum())
+    return total + float((center * np.log(params.priors) + (1.0 - center) * np.log1p(-params.priors)).sum())

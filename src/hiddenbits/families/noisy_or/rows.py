@@ -75,7 +75,7 @@ class SampledRows(Layered):
         """Return the posterior and its Monte-Carlo standard error, side by side."""
         return np.concatenate(marginals(shared, block, self._rng(block)), axis=1)
 
-    def code(self, params: NoisyOrParams, shared: Network, block: Block) -> Floats:
+    def posterior_mode(self, params: NoisyOrParams, shared: Network, block: Block) -> Floats:
         """Return the most probable state of all units together that the chains came to."""
         return most_probable(shared, block, self._rng(block))[0]
 
@@ -355,6 +355,6 @@ def trusted(found: RowLikelihoods, first_row: int) -> Floats:
         raise UntrustedRowsError(
             f"The likelihood cannot be estimated reliably: for {len(unsure)} of {len(found.agree)} rows (the first is "
             f"row {first_row + int(unsure[0])}) two annealed estimates disagree or depend on too few chains. Fit "
-            "fewer causes, or compare models by hidden cells (hiddenbits.evaluate.hidden_cells)."
+            "fewer causes, or compare models by hidden cells (hiddenbits.evaluate.held_out_cells)."
         )
     return found.values

@@ -117,7 +117,7 @@ def stepped(
     share: float,
     alpha: float,
     beta: float,
-    centre: float,
+    center: float,
     steps: int = 1,
 ) -> NoisyOrParams:
     """Return parameters moved by a share of the way to the M-step, those that learn now.
@@ -143,7 +143,7 @@ def stepped(
         layers.append(new)
     priors = params.priors
     if learns != "strengths":
-        priors = priors + share * (best_priors(stats.on, float(stats.weight), centre) - priors)
+        priors = priors + share * (best_priors(stats.on, float(stats.weight), center) - priors)
     return NoisyOrParams.of(layers, priors, params.names)
 
 

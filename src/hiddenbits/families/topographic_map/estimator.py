@@ -201,8 +201,8 @@ class TopographicMap(CodingEstimator[TopographicParams, NodeCounts]):
     def _arranged(self, model: RowModel[TopographicParams, NodeCounts], table: Table) -> Table:
         return shuffled(table, seed_of(self.random_state)) if isinstance(model, TopographicSteps) else table
 
-    def posterior(self, X: object, *, return_weights: bool = False) -> Any:
-        """Return where on the map each row is, given its observed bits: the mean of the posterior.
+    def transform(self, X: object, *, return_weights: bool = False) -> Any:
+        """Return the latent position of each row given its observed cells: the mean of its posterior (EAP).
 
         Parameters
         ----------
@@ -246,17 +246,17 @@ class TopographicMap(CodingEstimator[TopographicParams, NodeCounts]):
     @property
     def points_(self) -> Floats:
         """The points."""
-        return self.params_.points
+        return self._params.points
 
     @property
     def probabilities_(self) -> Floats:
         """P(bit = 1) at each point."""
-        return self.params_.probabilities.T
+        return self._params.probabilities.T
 
     @property
     def n_parameters_(self) -> int:
         """Number of coefficients; the ridge leaves fewer of them free."""
-        return int(self.params_.joint.size)
+        return int(self._params.joint.size)
 
 
 # Where rows are on a curved map: in one place, or in two that both explain them.
@@ -276,7 +276,7 @@ class Places:
     Attributes
     ----------
     first, second : ndarray of shape (rows, n_components)
-        The centre of each place.
+        The center of each place.
     first_share, second_share : ndarray of shape (rows,)
         Probability that the row is there.
     effective_points : ndarray of shape (rows,)
@@ -313,22 +313,22 @@ def place_rows(model: Topographic, params: TopographicParams, shared: Any, block
     one, share = _place(r, z)
     other, its_share = _place(np.where(_squared_distances(one, z) <= 4.0 * z.shape[1] / 2.0, 0.0, r), z)
     swap = its_share > share
-    centres = np.where(swap[:, None], np.hstack([other, one]), np.hstack([one, other]))
-    return np.column_stack([centres, np.maximum(share, its_share), np.minimum(share, its_share), 1.0 / sharpness])
+    centers = np.where(swap[:, None], np.hstack([other, one]), np.hstack([one, other]))
+    return np.column_stack([centers, np.maximum(share, its_share), np.minimum(share, its_share), 1.0 / sharpness])
 
 
-def _squared_distances(centre: Floats, z: Floats) -> Floats:
-    return np.asarray((centre * centre).sum(axis=1)[:, None] - 2.0 * centre @ z.T + (z * z).sum(axis=1))
+def _squared_distances(center: Floats, z: Floats) -> Floats:
+    return np.asarray((center * center).sum(axis=1)[:, None] - 2.0 * center @ z.T + (z * z).sum(axis=1))
 
 
 def _place(r: Floats, z: Floats) -> tuple[Floats, Floats]:
-    """Return the centre of a place and its share: from the top point by mean shift."""
-    centre = z[r.argmax(axis=1)]
+    """Return the center of a place and its share: from the top point by mean shift."""
+    center = z[r.argmax(axis=1)]
     for _ in range(SHIFTS):
-        inside = np.where(_squared_distances(centre, z) <= z.shape[1] / 2.0, r, 0.0)
+        inside = np.where(_squared_distances(center, z) <= z.shape[1] / 2.0, r, 0.0)
         share = inside.sum(axis=1)
-        centre = np.divide(inside @ z, share[:, None], out=centre.copy(), where=share[:, None] > 0.0)
-    return centre, share
+        center = np.divide(inside @ z, share[:, None], out=center.copy(), where=share[:, None] > 0.0)
+    return center, share
 
 
 def split_places(rows: Floats, q: int) -> Places:

@@ -94,7 +94,7 @@ class Topographic(AsOnSubsample, Nodes[TopographicParams], Linked, Declared[Topo
             frequencies=rng.standard_normal((q, M)) / self.length_scale,
             phases=rng.uniform(0.0, 2.0 * np.pi, M),
             joint=np.concatenate([flat.loadings, np.zeros((d, M)), flat.intercepts[:, None]], axis=1),
-            centre=flat.centre.copy(),
+            center=flat.center.copy(),
         )
 
     def first_points(self, key: Key) -> Floats:
@@ -118,12 +118,12 @@ class Topographic(AsOnSubsample, Nodes[TopographicParams], Linked, Declared[Topo
 
     def objective(self, params: TopographicParams, stats: NodeCounts) -> float:
         """Return log-likelihood plus log prior."""
-        return float(stats.bound) + float(log_prior(params.joint, params.centre, self.ridge).sum())
+        return float(stats.bound) + float(log_prior(params.joint, params.center, self.ridge).sum())
 
     def update(self, params: TopographicParams, stats: NodeCounts) -> TopographicParams:
         """M-step: a logistic regression for each column."""
         joint = regress(
-            params.basis, stats.ones, stats.observed, stats.classes, params.joint, params.centre, self.ridge
+            params.basis, stats.ones, stats.observed, stats.classes, params.joint, params.center, self.ridge
         )
         return params.with_joint(joint)
 

@@ -129,7 +129,7 @@ class TopographicSteps(Topographic):
     ) -> tuple[TopographicParams, StepsMemory, float]:
         """Return map and memory after one step of Adam, and the mean log-likelihood of its rows at its points."""
         n, away = float(stats.weight), params.joint.copy()
-        away[:, -1] -= params.centre
+        away[:, -1] -= params.center
         away *= self.ridge / float(memory.weight)
         gradient = self.gradient(params, stats)
         gradient /= n

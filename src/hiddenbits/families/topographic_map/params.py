@@ -21,7 +21,7 @@ SIZE = 3.0  # of the cosines next to z
 
 @dataclass(frozen=True, eq=False)
 class TopographicParams(Params):
-    """Points z_k, the features Phi, W and b of each column side by side, and the centre of b's prior.
+    """Points z_k, the features Phi, W and b of each column side by side, and the center of b's prior.
 
     Features are as precise as the points: random steps, which draw other points each time, have theirs in float32.
     """
@@ -30,7 +30,7 @@ class TopographicParams(Params):
     frequencies: Annotated[Floats, "q M", FINITE]
     phases: Annotated[Floats, "M", FINITE]
     joint: Annotated[Floats, "d q+M+1", FINITE, REALS]
-    centre: Annotated[Floats, "d", FINITE]
+    center: Annotated[Floats, "d", FINITE]
 
     def features_at(self, points: Floats) -> Floats:
         """Return [Phi(z), 1], Phi(z) = [z, 3 sqrt(2/M) cos(z Omega + phi)], at some points, (points, m + 1)."""
@@ -74,7 +74,7 @@ class TopographicParams(Params):
     @property
     def layout(self) -> Layout:
         """All columns are binary."""
-        return binary_columns(len(self.centre))
+        return binary_columns(len(self.center))
 
     @cached_property
     def probabilities(self) -> Floats:
@@ -105,9 +105,9 @@ class TopographicParams(Params):
         return self.to_arrays()  # what was computed from them is computed again
 
 
-# The M-step of a curved map: a penalised logistic regression for each column, on one pseudo-row for each point.
+# The M-step of a curved map: a penalized logistic regression for each column, on one pseudo-row for each point.
 #
-#     maximise over w   Sum_k [ S_k (w.x_k) - O_k ln(1 + exp(w.x_k)) ] - (lambda/2) |w - c|^2
+#     maximize over w   Sum_k [ S_k (w.x_k) - O_k ln(1 + exp(w.x_k)) ] - (lambda/2) |w - c|^2
 #
 # x_k = [Phi(z_k), 1]; S_k and O_k are the expected ones and observed cells at point k. It is concave. Curves are
 # smooth, so that most directions of w are all but 0 at every point: `smooth_basis` leaves them out, once for a grid,
@@ -141,7 +141,7 @@ def smooth_basis(features: Floats) -> Basis:
 
 
 def _fit(eta: Floats, ones: Floats, observed: Floats) -> Floats:
-    """Return what is maximised, without the prior, for each column."""
+    """Return what is maximized, without the prior, for each column."""
     cost, _ = softplus_and_sigmoid(eta)
     cost *= observed
     np.subtract(ones * eta, cost, out=cost)
@@ -149,7 +149,7 @@ def _fit(eta: Floats, ones: Floats, observed: Floats) -> Floats:
 
 
 def regress(
-    basis: Basis, ones: Floats, observed: Floats, rows: Floats, start: Floats, centre: Floats, ridge: float
+    basis: Basis, ones: Floats, observed: Floats, rows: Floats, start: Floats, center: Floats, ridge: float
 ) -> Floats:
     """Return W and b, (d, m + 1), after some Newton steps, none of which makes a column worse.
 
@@ -163,7 +163,7 @@ def regress(
         Expected rows at each point.
     start : ndarray of shape (d, m + 1)
         Where to begin.
-    centre : ndarray of shape (d,)
+    center : ndarray of shape (d,)
         Where the ridge draws b.
     ridge : float
         lambda.
@@ -175,15 +175,15 @@ def regress(
     for first in range(0, len(start), COLUMNS):
         some = slice(first, first + COLUMNS)
         seen = observed if len(observed) == 1 else observed[some]
-        found[some] = _newton(turned, spectrum, ones[some], seen, start[some], centre[some], max(ridge, LEAST_RIDGE))
+        found[some] = _newton(turned, spectrum, ones[some], seen, start[some], center[some], max(ridge, LEAST_RIDGE))
     return found
 
 
 def _newton(
-    basis: Basis, spectrum: Floats, ones: Floats, observed: Floats, start: Floats, centre: Floats, ridge: float
+    basis: Basis, spectrum: Floats, ones: Floats, observed: Floats, start: Floats, center: Floats, ridge: float
 ) -> Floats:
     """Return W and b of some columns; `spectrum` are the eigenvalues of X' diag(n) X / Sum n along the basis."""
-    away = start @ basis.directions - centre[:, None] * basis.directions[-1]
+    away = start @ basis.directions - center[:, None] * basis.directions[-1]
     moved, eta = np.zeros_like(away), start @ basis.X.T
     best = _fit(eta, ones, observed) - 0.5 * ridge * (away * away).sum(axis=1)
     for _ in range(NEWTON_STEPS):

@@ -32,7 +32,7 @@ class TreeMixture(ClassesEstimator[TreeParams, TreeStats]):
     A class is a tree over the columns: a bit is drawn given the bit of its parent (Chow and Liu 1968; Meila and Jordan
     2000). One class is the Chow-Liu tree itself; without links the model is a `LatentClassAnalysis`. The log-likelihood
     is exact, with missing cells too, which are summed over along the tree. Trees and probabilities are learned together
-    by EM whose steps never lower the penalised likelihood: `docs/trees.md`.
+    by EM whose steps never lower the penalized likelihood: `docs/trees.md`.
 
     Parameters
     ----------
@@ -59,8 +59,6 @@ class TreeMixture(ClassesEstimator[TreeParams, TreeStats]):
         trees once more and continues.
     tol : float, default=1e-5
         Converged when a step raises the objective by at most this much a row, in nats.
-    accelerate : bool, default=True
-        Extrapolate between EM steps; the objective still never falls.
     threshold : float, optional
         Turn numbers into bits: 1 where the number is above the threshold. By default only 0 and 1 are accepted.
     random_state : int, RandomState or None, default=None
@@ -132,7 +130,6 @@ class TreeMixture(ClassesEstimator[TreeParams, TreeStats]):
         n_init: int | Literal["auto"] = "auto",
         max_iter: int = 200,
         tol: float = 1e-5,
-        accelerate: bool = True,
         threshold: float | None = None,
         random_state: Randomness = None,
     ) -> None:
@@ -145,7 +142,6 @@ class TreeMixture(ClassesEstimator[TreeParams, TreeStats]):
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
-        self.accelerate = accelerate
         self.threshold = threshold
         self.random_state = random_state
 
@@ -179,22 +175,22 @@ class TreeMixture(ClassesEstimator[TreeParams, TreeStats]):
     @property
     def weights_(self) -> Floats:
         """Share of each class."""
-        return self.params_.weights
+        return self._params.weights
 
     @property
     def parents_(self) -> NDArray[np.int32]:
         """Parent of each column in each class, (n_components, columns); -1 where there is none."""
-        return self.params_.parents.T
+        return self._params.parents.T
 
     @property
     def conditionals_(self) -> Floats:
         """P(bit = 1) where the parent is 0, and where it is 1, (n_components, columns, 2)."""
-        return np.stack([self.params_.if_zero.T, self.params_.if_one.T], axis=-1)
+        return np.stack([self._params.if_zero.T, self._params.if_one.T], axis=-1)
 
     @property
     def probabilities_(self) -> Floats:
         """P(bit = 1) in each class, (n_components, columns)."""
-        return self.params_.marginals.T
+        return self._params.marginals.T
 
     @property
     def n_parameters_(self) -> int:

@@ -20,7 +20,7 @@ UNIT = Range(partial(are_probabilities, least=0.0, most=1.0), "must lie between 
 
 @dataclass(frozen=True, eq=False)
 class TreeParams(Params):
-    """pi, the parents' columns, P(bit = 1 | parent = 0) and P(bit = 1 | parent = 1), and the prior's centre.
+    """pi, the parents' columns, P(bit = 1 | parent = 0) and P(bit = 1 | parent = 1), and the prior's center.
 
     Without a parent (-1) both probabilities are the same. `prior_both` is Q(1, 1) of every pair of columns, or empty
     where the prior is of fair coins.

@@ -1,4 +1,4 @@
-"""The small drawings next to findings: about 220 x 90, few words, colours from the page's style."""
+"""The small drawings next to findings: about 220 x 90, few words, colors from the page's style."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def dots(lines: Sequence[tuple[str, float, float]], said: str) -> str:
 
 
 def histogram(values: Floats, edge: float, said: str) -> str:
-    """Draw how values are distributed; those below the edge in another colour."""
+    """Draw how values are distributed; those below the edge in another color."""
     drawn = Drawing(WIDTH, HEIGHT, said, "small-drawing")
     counts, edges = np.histogram(values, bins=26)
     side, bottom = (WIDTH - 16.0) / len(counts), HEIGHT - 20.0

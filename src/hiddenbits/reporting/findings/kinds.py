@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hiddenbits import Piece, Table, map_pieces
 from hiddenbits.array_types import Floats
 from hiddenbits.reporting.context import Context
 from hiddenbits.reporting.findings.drawings import dumbbells
@@ -17,6 +16,7 @@ from hiddenbits.reporting.findings.finding import Finding, Number
 from hiddenbits.reporting.findings.words import Sides, of_rows
 from hiddenbits.reporting.fits import Fit
 from hiddenbits.reporting.text import percent
+from hiddenbits.tables import Piece, Table, map_pieces
 
 UNIT = {"CombinationMachine": "influence", "NoisyOrNetwork": "cause"}
 RINGS = "filled dots: these rows; rings: the other rows"

@@ -81,7 +81,7 @@ def odd_scores(context: Context) -> tuple[Floats, Floats]:
     5% follows an exponential tail.
     """
     sample, judge = context.sample, context.fits.judge
-    n, size = len(sample.cells), DRAWN if context.fits.best.model.likelihood_ == "exact" else DRAWN_ESTIMATE
+    n, size = len(sample.cells), DRAWN if context.fits.best.model._likelihood_kind == "exact" else DRAWN_ESTIMATE
     drawn = np.asarray(judge.sample(size, random_state=sample.seed), np.float64)
     blank = np.isnan(sample.cells)
     if blank.any():

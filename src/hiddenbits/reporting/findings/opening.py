@@ -61,7 +61,7 @@ def about_coding(context: Context) -> tuple[str, dict[str, str]]:
     if coding is None:
         return "", {}
     ones = {meaning.column: meaning.one for meaning in coding.meanings if meaning.form != "bit"}
-    return coding.sentence(quoted, "--code"), ones
+    return coding.sentence(quoted, "--recode"), ones
 
 
 def _not_used(context: Context) -> list[str]:

@@ -33,10 +33,10 @@
   const map = JSON.parse(block.textContent);
   const svg = byId("chart").querySelector("svg");
   const dots = [...svg.querySelectorAll(".p")];
-  const readout = byId("readout"), legend = byId("legend"), select = byId("colour");
+  const readout = byId("readout"), legend = byId("legend"), select = byId("color");
   const FEW = 7, STEPS = 5, SHOWN = 60;
 
-  // Every category differs in shape as well as in colour.
+  // Every category differs in shape as well as in color.
   function shape(kind, x, y, r) {
     const h = r * 0.9, t = r * 1.2;
     switch (kind) {
@@ -132,7 +132,7 @@
       readout.append(line);
     });
     readout.append(listed(map.head, map.ones[i]));
-    if (map.blank[i].length) readout.append(listed("Blank", map.blank[i]));
+    if (map.blank[i].length) readout.append(listed("Empty", map.blank[i]));
   }
 
   function near(event) {

@@ -105,7 +105,7 @@ class TextColumns:
         if not missing.any():
             return MemorySource(Dense(bits), AllOnes((len(bits), self._width)))
         bits[missing] = 0
-        observed = AllOnes((len(bits), self._width)) if request.blank == "zero" else None
+        observed = AllOnes((len(bits), self._width)) if request.empty == "zero" else None
         return MemorySource(Dense(bits), observed or observed_from_missing(missing.view(np.uint8)))
 
     def cells(self, names: Sequence[str]) -> list[ColumnCells]:

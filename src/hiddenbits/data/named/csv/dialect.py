@@ -13,8 +13,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from hiddenbits.data.errors import FoundDialectWarning, TableError
 from hiddenbits.data.text_files import NAMES, SAMPLE_BYTES, found_encoding
+from hiddenbits.exceptions import CSVDialectWarning, TableError
 from hiddenbits.quoting import printable
 
 DELIMITERS = (",", ";", "\t", "|")
@@ -98,7 +98,7 @@ def warn_of_dialect(path: Any, found: Dialect, asked: Dialect, suffix: str) -> N
         warnings.warn(
             f"{printable(path)}: read with {' and '.join(odd.values())}, as its first lines suggest. If that is wrong, "
             f"set {', '.join(f'{option}=' for option in odd)}.",
-            FoundDialectWarning,
+            CSVDialectWarning,
             stacklevel=2,
         )
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from hiddenbits.data.errors import FoundDialectWarning, TableError
+from hiddenbits.exceptions import CSVDialectWarning, TableError
 from hiddenbits.quoting import printable, quoted
 
 SAMPLE = 30  # rows that are looked at for a title
@@ -69,7 +69,7 @@ def say_empty(path: object, many: int) -> None:
     """Say how many empty rows at the end are left out."""
     warnings.warn(
         f"{printable(path)}: {many:,} empty rows at the end were left out. If they are rows, set keep_empty=True.",
-        FoundDialectWarning,
+        CSVDialectWarning,
         stacklevel=2,
     )
 
@@ -83,7 +83,7 @@ def lines_below_names(path: object, head: Rows) -> int:
             warnings.warn(
                 f"{printable(path)}: read as Qualtrics writes tables: below the names, {texts}the line of ImportIds "
                 "were left out.",
-                FoundDialectWarning,
+                CSVDialectWarning,
                 stacklevel=2,
             )
             return many

@@ -15,7 +15,6 @@ from hiddenbits.data.coding.cells import ColumnCells
 from hiddenbits.data.coding.coded_columns import MISSING, UNKNOWN
 from hiddenbits.data.coding.vocabulary import PAIRS, is_blank, key_of, plain_word
 from hiddenbits.data.columns.open import open_cells, plain_column
-from hiddenbits.data.errors import TableError
 from hiddenbits.data.file_request import FileRequest, naming, reading
 from hiddenbits.data.items.arrow import Asked, open_arrow
 from hiddenbits.data.items.baskets import open_if_baskets
@@ -35,6 +34,7 @@ from hiddenbits.data.named.csv.ends import (
 )
 from hiddenbits.data.named.csv.rows import RowsOf, Tell, TextRows, Written
 from hiddenbits.data.table import Table
+from hiddenbits.exceptions import TableError
 from hiddenbits.quoting import quoted, told
 
 ANSWERS = {word for pair in PAIRS for word in pair}  # a line of nothing but these is a row
@@ -84,11 +84,11 @@ def open_csv(
         is said.
     delimiter, decimal, quote, encoding : str, optional
         The character between cells, the decimal sign ("." or ","), the quotes around cells (" or '), and the encoding,
-        by a name that Python knows. By default they are found in the first lines, and said (`FoundDialectWarning`)
+        by a name that Python knows. By default they are found in the first lines, and said (`CSVDialectWarning`)
         where they are not commas, points, double quotes and UTF-8.
     split : str or dict, optional
         What is between several codes in a cell, such as ";" in ``E11.9;I10``: such columns become a column for each
-        code, 1 where a row has it. A blank cell has no code, or was not observed with ``blank="missing"``. A dict
+        code, 1 where a row has it. A blank cell has no code, or was not observed with ``empty="missing"``. A dict
         gives it by column. The first line must hold names.
     row, item, value, items : optional
         The columns of files with a line for each pair of a row and an item, as for Parquet files; needs pyarrow.
@@ -165,7 +165,7 @@ def open_rows(
             if header is None and layout.named:
                 _refuse_row_as_names(cells)
             if split is not None:
-                cells = split_cells(cells, split, request.blank, max_columns)
+                cells = split_cells(cells, split, request.empty, max_columns)
             return open_cells(cells, request, named=layout.named)
     except TableError:
         table = otherwise() if otherwise is not None and n_columns < 2 else None

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 
-from hiddenbits.data.errors import TableError
 from hiddenbits.data.locations.places import Place
 from hiddenbits.data.named.csv.blocks import ENCODINGS, TextBlock, can_cut, cut_block
 from hiddenbits.data.named.csv.dialect import Dialect, find_dialect, point_decimals, warn_of_dialect
 from hiddenbits.data.text_files import CappedReader, open_text
+from hiddenbits.exceptions import TableError
 from hiddenbits.quoting import told
 
 MAX_LINE = 1 << 27  # the csv module would take a line of any length into memory

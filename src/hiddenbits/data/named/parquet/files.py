@@ -9,10 +9,10 @@ from itertools import accumulate
 from typing import Any
 
 from hiddenbits.data.cell_checks import check_distinct
-from hiddenbits.data.errors import TableError
 from hiddenbits.data.file_request import reading
 from hiddenbits.data.locations.places import Place, RemoteFile, each, for_library
 from hiddenbits.data.named.parquet.footer import Chunk, read_chunks
+from hiddenbits.exceptions import TableError
 from hiddenbits.quoting import told
 
 # What is decoded at a time: row groups may be large, and Arrow takes several times the bytes of the bits.

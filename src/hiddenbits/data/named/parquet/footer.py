@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, BinaryIO, NamedTuple
 
-from hiddenbits.data.errors import TableError
+from hiddenbits.exceptions import TableError
 
 INTEGERS, BINARY, LIST, STRUCT = (4, 5, 6), 8, 9, 12  # types of the compact encoding
 STATISTICS = {3: int, 5: bytes, 6: bytes}  # null_count, max_value, min_value

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from hiddenbits.addresses import safe_url
-from hiddenbits.data.errors import TableError
 from hiddenbits.data.file_request import reading
 from hiddenbits.data.locations.paths import natural_key, refuse_lake
 from hiddenbits.data.locations.places import Place, RemoteFile, find_place, is_url, local_path
 from hiddenbits.data.named.parquet.files import pyarrow
+from hiddenbits.exceptions import TableError
 
 # Files, and for each of them the columns that are in its path, as Arrow scalars by name.
 Parts = tuple[tuple[Place, ...], tuple[Mapping[str, Any], ...]]

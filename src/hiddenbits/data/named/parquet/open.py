@@ -8,7 +8,6 @@ from typing import Any
 from hiddenbits.data.cell_checks import MAX_BYTES, MAX_COLUMNS, check_distinct
 from hiddenbits.data.columns import Choices
 from hiddenbits.data.columns.open import check_names, open_bits, open_columns
-from hiddenbits.data.errors import TableError
 from hiddenbits.data.file_request import FileRequest, check_options, check_shape, naming, reading
 from hiddenbits.data.items.arrow import Asked, open_arrow
 from hiddenbits.data.locations.places import Place
@@ -18,6 +17,7 @@ from hiddenbits.data.named.parquet.files import FileInfo, ParquetFiles, find_gro
 from hiddenbits.data.named.parquet.statistics import hold_bits, mask_of_bits
 from hiddenbits.data.request import Request
 from hiddenbits.data.table import Table
+from hiddenbits.exceptions import TableError
 from hiddenbits.quoting import told
 
 BIT_BYTES = 1.0  # of a cell of columns of bits, in Arrow's memory: as people write them, small integers
@@ -50,9 +50,9 @@ def open_parquet(
 
     Pairs (`row` and `item`) are one line for each item of a row, as databases export them. The table has a row for
     each distinct row key, in the order in which keys first appear, and a column for each item. A line is a 1, and a
-    cell without a line is 0, or not observed with ``blank="missing"``. With `value` a line says what was seen: 0, 1, or
+    cell without a line is 0, or not observed with ``empty="missing"``. With `value` a line says what was seen: 0, 1, or
     null for nothing. Then a cell without a line was not observed (a question that was not put to this student), unless
-    ``blank="zero"`` takes it, and null, for 0. ``table.source.row_keys(start, stop)`` returns the keys of some rows.
+    ``empty="zero"`` takes it, and null, for 0. ``table.source.row_keys(start, stop)`` returns the keys of some rows.
 
     Lists and pairs are read once, when the table is opened, into memory; above 256 MiB into temporary files
     (`SpilledTableWarning`). Lines of one row may stand anywhere; unless they stand together, as in a sorted file, they

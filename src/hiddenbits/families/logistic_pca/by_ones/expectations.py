@@ -21,7 +21,7 @@ from hiddenbits.data.row_sampling import RowSampler, SomeRows
 from hiddenbits.data.summary import Summary
 from hiddenbits.families.logistic_pca.by_ones.params import AnchoredParams, cut
 from hiddenbits.families.logistic_pca.gaussian_cells import gaussian_cells
-from hiddenbits.families.logistic_pca.start import NOISE, PASSES, Product, centred_product
+from hiddenbits.families.logistic_pca.start import NOISE, PASSES, Product, centerd_product
 from hiddenbits.maths.missing_cells import Blanks
 from hiddenbits.maths.packed_symmetric import identity, inner_places, invert, pack_outer, packed_size, times
 from hiddenbits.model_api import Key, Passes
@@ -122,7 +122,7 @@ ROUNDS = 4  # of the covariances at the anchors
 
 
 def _product(means: Floats, scale: Floats, V: Floats, block: Block) -> Product:
-    product = centred_product(means, scale[:, None] * V, block, block.weights)
+    product = centerd_product(means, scale[:, None] * V, block, block.weights)
     return Product(scale[:, None] * product)
 
 
@@ -191,7 +191,7 @@ def with_cells(W: Floats, b: Floats, empty: Floats, n_cells: int) -> AnchoredPar
     return AnchoredParams(
         loadings=W,
         intercepts=b,
-        centre=b.copy(),
+        center=b.copy(),
         empty=empty,
         axis=axis,
         threshold=threshold,

@@ -21,7 +21,7 @@ SETTLED passes, and over several of them (`engine/loops/planned.py`). The tests 
 
 | letter | meaning | shape |
 |---|---|---|
-| W, b, c | loadings, intercepts, centre of the prior of b | (d, q), (d,), (d,) |
+| W, b, c | loadings, intercepts, center of the prior of b | (d, q), (d,), (d,) |
 | w^, x^ | (w, b) of a column, (x, 1) of a row | (q + 1,) |
 | A, a | number of cells, a cell | |
 """
@@ -199,18 +199,18 @@ class LogisticByOnes:
         groups = _groups(params, stats)
         sums, _, _ = _column_sums(params, stats)
         share = row_dot(params.joint[columns], stats.linear[columns]) - sums
-        share += log_prior(params.joint[columns], params.centre[columns], self.ridge)
+        share += log_prior(params.joint[columns], params.center[columns], self.ridge)
         return float(copies @ share) - groups.divergence
 
     def update(self, params: AnchoredParams, stats: AnchoredStats) -> AnchoredParams:
         """M-step: a Newton step of every column, mean 0 and variance 1 of x, new anchors, sometimes new cells."""
         groups, q = _groups(params, stats), params.n_components
         joint = self._stepped(params, stats, groups)
-        centre, scale = groups.overall(float(stats.weight))
-        joint[:, -1] += joint[:, :-1] @ centre
+        center, scale = groups.overall(float(stats.weight))
+        joint[:, -1] += joint[:, :-1] @ center
         joint[:, :-1] = joint[:, :-1] @ scale
         back = np.linalg.inv(scale)
-        anchors, covariances = (groups.mean - centre) @ back.T, groups.covariance
+        anchors, covariances = (groups.mean - center) @ back.T, groups.covariance
         tree = params.axis, params.threshold, params.child
         if self.cuts:
             spreads = pack(back @ unpack(groups.spread, q) @ back.T)
@@ -220,7 +220,7 @@ class LogisticByOnes:
         return AnchoredParams(
             loadings=np.ascontiguousarray(wide[:, :-1]),
             intercepts=wide[:, -1].copy(),
-            centre=params.centre,
+            center=params.center,
             empty=params.empty,
             axis=tree[0],
             threshold=tree[1],
@@ -233,21 +233,21 @@ class LogisticByOnes:
         """Return (w, b) of the distinct columns after a Newton step each, as long as J does not fall."""
         columns, _ = params.distinct
         ridge, k = effective_ridge(self.ridge), params.n_components + 1
-        joint, linear, centre = params.joint[columns], stats.linear[columns], params.centre[columns]
+        joint, linear, center = params.joint[columns], stats.linear[columns], params.center[columns]
         sums, slope, matrix = _column_sums(params, stats)
         gradient = linear - slope - ridge * joint
-        gradient[:, -1] += ridge * centre
+        gradient[:, -1] += ridge * center
         step = np.linalg.solve(unpack(matrix, k) + ridge * np.eye(k), gradient[..., None])[..., 0]
         size = np.sqrt(row_dot(step, step))[:, None]
         step *= np.minimum(1.0, LONGEST_STEP / np.maximum(size, LONGEST_STEP))
-        before = row_dot(joint, linear) - sums + log_prior(joint, centre, self.ridge)
+        before = row_dot(joint, linear) - sums + log_prior(joint, center, self.ridge)
         before -= ROUNDING * np.abs(before)
         out, left, some = joint.copy(), np.arange(len(joint)), groups.weight > 0.0
         among = groups.weight[some], groups.mean[some], (groups.spread + groups.covariance)[some]
         for length in LENGTHS:
             tried = joint[left] + length * step[left]
             after = row_dot(tried, linear[left]) - softplus_sums(tried, *among)
-            good = after + log_prior(tried, centre[left], self.ridge) >= before[left]
+            good = after + log_prior(tried, center[left], self.ridge) >= before[left]
             out[left[good]] = tried[good]
             left = left[~good]
             if not len(left):
@@ -312,9 +312,9 @@ class Groups:
     def overall(self, weight: float) -> tuple[Floats, Floats]:
         """Return the mean of all rows' x, and a root of its covariance."""
         q = self.mean.shape[1]
-        centre = self.weight @ self.mean / weight
-        packed = self.weight @ (self.spread + self.covariance + pack_outer(self.mean - centre)) / weight
-        return centre, np.linalg.cholesky(unpack(packed, q))
+        center = self.weight @ self.mean / weight
+        packed = self.weight @ (self.spread + self.covariance + pack_outer(self.mean - center)) / weight
+        return center, np.linalg.cholesky(unpack(packed, q))
 
 
 @lru_cache(maxsize=2)

@@ -17,11 +17,11 @@ from hiddenbits.maths.packed_symmetric import identity, packed_size
 
 @dataclass(frozen=True, eq=False)
 class AnchoredParams(Params):
-    """W, b and the centre of b's prior; the cells of the map with an anchor in each.
+    """W, b and the center of b's prior; the cells of the map with an anchor in each.
 
     Attributes
     ----------
-    loadings, intercepts, centre : ndarrays of shape (d, q), (d,), (d,)
+    loadings, intercepts, center : ndarrays of shape (d, q), (d,), (d,)
         W, b, c.
     empty : ndarray of shape (d,)
         1 for the columns without ones, which share one (w, b).
@@ -33,7 +33,7 @@ class AnchoredParams(Params):
 
     loadings: Floats
     intercepts: Floats
-    centre: Floats
+    center: Floats
     empty: Floats
     axis: Rows
     threshold: Floats
@@ -82,7 +82,7 @@ class AnchoredParams(Params):
 
     def plain(self) -> LogisticParams:
         """Return the map without its cells, as after a refinement: it is fitted by the same bound."""
-        return LogisticParams(self.loadings, self.intercepts, self.centre)
+        return LogisticParams(self.loadings, self.intercepts, self.center)
 
     def flaw(self) -> str | None:
         """Return what makes these arrays invalid, or None."""

@@ -1,4 +1,4 @@
-"""`overall`: the line on model fit that a paper's table has."""
+"""`fit_statistics`: the line on model fit that a paper's table has."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import chi2
 
-from hiddenbits import map_pieces
 from hiddenbits.diagnostics.tables import cells, opened
+from hiddenbits.tables import map_pieces
 
 MOST_PATTERNS = 1 << 20  # beyond these nearly all are empty, and neither G^2 nor X^2 has its distribution
 
 
-class Overall(NamedTuple):
-    """How well a model fits a table; from `overall`.
+class FitStatistics(NamedTuple):
+    """How well a model fits a table; from `fit_statistics`.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Overall(NamedTuple):
     >>> import numpy as np
     >>> from hiddenbits import LatentClassAnalysis, diagnostics
     >>> X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 25)
-    >>> fit = diagnostics.overall(LatentClassAnalysis(1, prior_strength=0, random_state=0).fit(X), X)
+    >>> fit = diagnostics.fit_statistics(LatentClassAnalysis(1, prior_strength=0, random_state=0).fit(X), X)
     >>> fit.n_parameters, fit.df, abs(round(fit.g2, 6))
     (2, 1, 0.0)
     """
@@ -63,7 +63,7 @@ class Overall(NamedTuple):
     expected: float
 
 
-def overall(model: Any, X: object, sample_weight: ArrayLike | None = None) -> Overall:
+def fit_statistics(model: Any, X: object, sample_weight: ArrayLike | None = None) -> FitStatistics:
     """Return log-likelihood, information criteria, and G^2 and X^2 against the table of all patterns.
 
     Parameters
@@ -77,14 +77,14 @@ def overall(model: Any, X: object, sample_weight: ArrayLike | None = None) -> Ov
 
     Returns
     -------
-    fit : Overall
+    fit : FitStatistics
 
     Examples
     --------
     >>> import numpy as np
     >>> from hiddenbits import LatentClassAnalysis, diagnostics
     >>> X = np.random.default_rng(0).integers(0, 2, (500, 4))
-    >>> fit = diagnostics.overall(LatentClassAnalysis(1, prior_strength=0, random_state=0).fit(X), X)
+    >>> fit = diagnostics.fit_statistics(LatentClassAnalysis(1, prior_strength=0, random_state=0).fit(X), X)
     >>> fit.df
     11
     """
@@ -100,7 +100,7 @@ def overall(model: Any, X: object, sample_weight: ArrayLike | None = None) -> Ov
         g2, x2 = _against_patterns(model, table, weight, np.array(places), n_patterns)
     df = n_patterns - 1 - p
     tested = df > 0
-    return Overall(
+    return FitStatistics(
         log_likelihood=log_likelihood,
         n_parameters=p,
         rows=weight,

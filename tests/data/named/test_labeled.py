@@ -5,8 +5,9 @@ import sys
 import numpy as np
 import pytest
 
-from hiddenbits import ColumnsCodedWarning, TableError, open_table
-from hiddenbits.data.named.labelled import _columns
+from hiddenbits import open_table
+from hiddenbits.data.named.labeled import _columns
+from hiddenbits.exceptions import RecodedColumnsWarning, TableError
 
 statistics = pytest.importorskip("pyreadstat")
 pandas = pytest.importorskip("pandas")
@@ -49,7 +50,7 @@ def test_labels_and_declared_missing_codes(tmp_path, name):
     found = columns(path)
     assert found["q1"].listed() == ["yes", "no", None, "yes"]
     np.testing.assert_array_equal(found["q2"].numbers(), [0, 1, 1, np.nan])  # bits stay bits
-    np.testing.assert_array_equal(found["age"].numbers(), [30.5, 41, 89, 18])  # labelled in part
+    np.testing.assert_array_equal(found["age"].numbers(), [30.5, 41, 89, 18])  # labeled in part
     assert found["town"].listed() == ["Bern", "Rom", None, "Bern"]
     np.testing.assert_array_equal(columns(path, labels=False)["q1"].numbers(), [1, 2, np.nan, 1])
 
@@ -68,7 +69,7 @@ def test_labels_say_which_value_is_yes(tmp_path):
     labels = {"q1": {1: "Yes", 2: "No", 8: "DK", 9: "DK"}, "q2": {0: "Yes", 1: "No"}, "q3": {0: "No", 1: "Yes"}}
     path = tmp_path / "x.sav"
     statistics.write_sav(frame, path, variable_value_labels=labels, missing_ranges={"q1": [8, 9]})
-    with pytest.warns(ColumnsCodedWarning, match="Yes = 1, No = 0 in 'q1', 'q2'"):
+    with pytest.warns(RecodedColumnsWarning, match="Yes = 1, No = 0 in 'q1', 'q2'"):
         table = open_table(path)
     nan = np.nan
     expected = [[1, 1, 0], [0, 0, 1], [nan, 0, 0], [nan, 1, 1], [1, 1, 0]]
@@ -87,7 +88,7 @@ def test_missing_codes_of_stata(tmp_path):
 def test_bits_are_those_of_a_csv_file(tmp_path, name):
     path = write(tmp_path / name, FRAME[["q2", "age"]])
     (tmp_path / "x.csv").write_text("q2,age\n0,30.5\n1,41\n1,89\n,18\n")
-    plain = [{"columns": ["q2"]}, {"drop": ["age"]}, {"columns": ["q2"], "blank": "zero"}]
+    plain = [{"columns": ["q2"]}, {"drop": ["age"]}, {"columns": ["q2"], "empty": "zero"}]
     for options in (*plain, {"threshold": 35}, {"threshold": -1}):
         mine, other = open_table(path, **options), open_table(tmp_path / "x.csv", **options)
         assert mine.names == other.names

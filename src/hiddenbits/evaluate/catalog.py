@@ -11,8 +11,8 @@ from typing import Any
 from sklearn.base import BaseEstimator
 
 import hiddenbits
-from hiddenbits import Piece, Table, map_pieces
 from hiddenbits.evaluate.measures import PIECE_CELLS
+from hiddenbits.tables import Piece, Table, map_pieces
 
 CLASSES = (2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
 NO_DENSITY = "it models bits, and these columns are real numbers: a probability cannot be compared with a density"

@@ -13,18 +13,18 @@ from hiddenbits.data.coding.cells import ColumnCells, small
 from hiddenbits.data.coding.vocabulary import key_of, one_of_two
 from hiddenbits.data.columns.gather import cells_of_objects
 from hiddenbits.data.columns.open import open_cells
-from hiddenbits.data.errors import TableError
 from hiddenbits.data.file_request import FileRequest, check_shape, reading
 from hiddenbits.data.locations.places import Place, for_library
 from hiddenbits.data.table import Table
 from hiddenbits.data.text_files import too_large
+from hiddenbits.exceptions import TableError
 from hiddenbits.quoting import told
 
 READERS = {".sav": "read_sav", ".zsav": "read_sav", ".por": "read_por", ".dta": "read_dta"}
 CELL_BYTES = 16  # what a cell takes in memory while it is read, at least
 
 
-def open_labelled(
+def open_labeled(
     request: FileRequest,
     *,
     labels: bool = True,
@@ -82,10 +82,10 @@ def _columns(path: Place, labels: bool, encoding: Any, max_bytes: int) -> list[C
             raise TableError(f"the file is damaged, or not of SPSS or Stata ({told(error)}). Save it again.") from error
         check_shape(len(next(iter(cells.values()), ())), len(cells))
         named = about.variable_value_labels if labels else {}
-        return [_labelled(name, column, named.get(name, {})) for name, column in cells.items()]
+        return [_labeled(name, column, named.get(name, {})) for name, column in cells.items()]
 
 
-def _labelled(name: str, cells: Sequence[Any], labels: Mapping[Any, str]) -> ColumnCells:
+def _labeled(name: str, cells: Sequence[Any], labels: Mapping[Any, str]) -> ColumnCells:
     """Return a column with its labels for values."""
     numbers: dict[Any, int] = {}
     rows = np.fromiter((numbers.setdefault(cell, len(numbers)) for cell in cells), np.int32, len(cells))

@@ -15,8 +15,8 @@ pytestmark = pytest.mark.core
 def test_against_a_loop_over_cells():
     rng = np.random.default_rng(0)
     rows = np.where(rng.random((200, 6)) < 0.1, np.nan, rng.integers(0, 2, (200, 6)).astype(float))
-    figure = evaluate.hidden_cells(IndependentColumns(), rows, share=0.25, seed=3)
-    kept = hiddenbits.hide_cells(hiddenbits.open_table(rows), 0.25, seed=3).to_float()
+    figure = evaluate.held_out_cells(IndependentColumns(), rows, share=0.25, random_state=3)
+    kept = hiddenbits.tables.hide_cells(hiddenbits.open_table(rows), 0.25, random_state=3).to_float()
     p = IndependentColumns().fit(kept).complete(np.full((1, 6), np.nan))[0]
     losses = [
         -np.log(p[j] if rows[i, j] == 1 else 1 - p[j])
@@ -29,11 +29,11 @@ def test_against_a_loop_over_cells():
 
 
 def test_the_same_from_parts():
-    X = simulate_mixture(500, 8, 2, seed=0).X
+    X = simulate_mixture(500, 8, 2, random_state=0).X
     weights = np.random.default_rng(0).random(500)
     model = LatentClassAnalysis(2, online_passes=1, random_state=0)
     memory = hiddenbits.open_table(X).with_weights(weights)
     parts = Table(NotResident(hiddenbits.open_table(X).source), None, weights, 8 * 60)
-    one, other, plain = (evaluate.hidden_cells(model, t).value for t in (memory, parts, memory.with_weights(None)))
+    one, other, plain = (evaluate.held_out_cells(model, t).value for t in (memory, parts, memory.with_weights(None)))
     assert other == pytest.approx(one, abs=1e-9)
     assert one != pytest.approx(plain, abs=1e-4)

@@ -8,20 +8,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hiddenbits import Piece, map_pieces, open_table
+from hiddenbits import open_table
 from hiddenbits.array_types import Floats
 from hiddenbits.data.hashing import Hashes, row_hashes, word_keys
 from hiddenbits.evaluate.measures import PIECE_CELLS
 from hiddenbits.quoting import name_of
 from hiddenbits.shown import Shown, percent
+from hiddenbits.tables import Piece, map_pieces
 
 ENDS = 6  # columns shown with the most ones, and with the fewest
 KEPT = 1 << 16  # number of smallest row hashes kept: up to this many distinct rows the count is exact
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Look(Shown):
-    """The summary of a table that `look` returns.
+class TableDescription(Shown):
+    """The summary of a table that `describe` returns.
 
     Printing it shows the main figures and the columns, as `hiddenbits look` does; so does a notebook.
 
@@ -50,7 +51,7 @@ class Look(Shown):
     --------
     >>> import numpy as np
     >>> from hiddenbits import evaluate
-    >>> found = evaluate.look(np.array([[0, 1, 1], [0, 1, np.nan], [0, 1, 1]]))
+    >>> found = evaluate.describe(np.array([[0, 1, 1], [0, 1, np.nan], [0, 1, 1]]))
     >>> found.n_different, found.constant_columns, found.n_blank
     (2, ['x0', 'x1', 'x2'], 1)
     """
@@ -103,8 +104,8 @@ class Look(Shown):
         share = f"{self.n_blank:,} blanks ({self.n_blank / (self.n_rows * self.n_columns):.1%} of all cells)"
         if self.n_zeros == 0:
             return (
-                f"{share} and no zeros: a blank probably means 0. If so, open the table with blank='zero' "
-                "(--blank zero); otherwise blanks count as not observed."
+                f"{share} and no zeros: a blank probably means 0. If so, open the table with empty='zero' "
+                "(--empty zero); otherwise blanks count as not observed."
             )
         if self.trailing_blanks > 0.8 * self.n_blank:
             return (
@@ -170,7 +171,7 @@ class Look(Shown):
         }
 
 
-def look(X: object) -> Look:
+def describe(X: object) -> TableDescription:
     """Summarize a table of bits: ones, blanks, distinct rows, constant columns.
 
     The table is read once, piece by piece, on the executor set by `hiddenbits.run_on`.
@@ -182,12 +183,12 @@ def look(X: object) -> Look:
 
     Returns
     -------
-    found : Look
+    found : TableDescription
 
     Examples
     --------
     >>> from hiddenbits import evaluate
-    >>> found = evaluate.look([[0, 1], [1, 1], [0, 1]])
+    >>> found = evaluate.describe([[0, 1], [1, 1], [0, 1]])
     >>> found
     3 rows x 2 columns
     4 ones (66.67% of observed cells), at most 2 a row
@@ -222,7 +223,7 @@ def look(X: object) -> Look:
     names = table.names or tuple(f"x{j}" for j in range(n_bits))
     n_blank = n_rows * table.n_columns - int(columns[1, table.layout.starts].sum())
     found = (columns[0], columns[1], different, exact, most, blank, trailing, n_blank)
-    return Look(n_rows, table.n_columns, names, *found, table.coding_of_levels is not None)
+    return TableDescription(n_rows, table.n_columns, names, *found, table.coding_of_levels is not None)
 
 
 @dataclass(frozen=True)

@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
 
-from hiddenbits import Piece, Table, hide_cells, map_pieces
 from hiddenbits.array_types import Floats
 from hiddenbits.evaluate.copies import warn_of_copies
-from hiddenbits.evaluate.measures import PIECE_CELLS, SMALLEST, Figure, Ratio, table_of
+from hiddenbits.evaluate.measures import PIECE_CELLS, SMALLEST, Estimate, Ratio, table_of
+from hiddenbits.tables import Piece, Table, hide_cells, map_pieces
 
 
-def hidden_cells(
-    estimator: BaseEstimator, X: object, *, share: float = 0.1, groups: ArrayLike | None = None, seed: int = 0
-) -> Figure:
+def held_out_cells(
+    estimator: BaseEstimator, X: object, *, share: float = 0.1, groups: ArrayLike | None = None, random_state: int = 0
+) -> Estimate:
     """Hide cells at random, fit a copy of the estimator to the rest, and return its mean log-loss on the hidden ones.
 
     The log-loss is -ln P(cell | the rest of its row), in nats, averaged over the hidden cells that had been observed;
@@ -35,41 +35,43 @@ def hidden_cells(
         Share of the cells to hide.
     groups : array of shape (rows,), optional
         Rows with the same label have the same cells hidden, so that no copy of a row reveals a hidden cell.
-    seed : int
+    random_state : int
         Random seed that determines the hidden cells; compare sizes with the same seed.
 
     Returns
     -------
-    figure : Figure
+    figure : Estimate
 
     Warns
     -----
-    CopiedRowsWarning
+    DuplicateRowsWarning
         If equal rows look like copies and no `groups` were given.
 
     Examples
     --------
     >>> from hiddenbits import LatentClassAnalysis, IndependentColumns, evaluate
     >>> from hiddenbits.datasets import simulate_mixture
-    >>> X = simulate_mixture(600, 12, 3, seed=0).X
-    >>> one = evaluate.hidden_cells(IndependentColumns(), X)
-    >>> three = evaluate.hidden_cells(LatentClassAnalysis(3, random_state=0), X)
+    >>> X = simulate_mixture(600, 12, 3, random_state=0).X
+    >>> one = evaluate.held_out_cells(IndependentColumns(), X)
+    >>> three = evaluate.held_out_cells(LatentClassAnalysis(3, random_state=0), X)
     >>> bool(three.value + 2 * three.standard_error < one.value)
     True
     """
     table = table_of(estimator, X, fitted=False)
     if groups is None:
         warn_of_copies(table)
-    model = clone(estimator).fit(hide_cells(table, share, seed=seed, groups=groups))
-    return guessing(model, table, share=share, seed=seed, groups=groups)
+    model = clone(estimator).fit(hide_cells(table, share, random_state=random_state, groups=groups))
+    return guessing(model, table, share=share, seed=random_state, groups=groups)
 
 
-def guessing(model: BaseEstimator, table: Table, *, share: float, seed: int, groups: ArrayLike | None = None) -> Figure:
+def guessing(
+    model: BaseEstimator, table: Table, *, share: float, seed: int, groups: ArrayLike | None = None
+) -> Estimate:
     """Return the mean log-loss of a fitted model on the cells that `hide_cells` hides."""
     losses, cells = cell_losses(model, table, share=share, seed=seed, groups=groups)
     ratio = Ratio()
     ratio.add(losses, cells, np.ones(len(cells)) if table.weights is None else table.weights)
-    return ratio.figure("exact" if table.only_bits else model.likelihood_)
+    return ratio.figure("exact" if table.only_bits else model._likelihood_kind)
 
 
 def cell_losses(
@@ -79,7 +81,7 @@ def cell_losses(
 
     def missed(piece: Piece) -> tuple[Floats, Floats]:
         # Which cells are hidden depends on the row numbers in the whole table, hence first_row.
-        masked = hide_cells(piece.table, share, seed=seed, first_row=piece.start, groups=groups)
+        masked = hide_cells(piece.table, share, random_state=seed, first_row=piece.start, groups=groups)
         if not table.only_bits:
             return _missed_reals(model, piece.table, masked)
         truth, kept = piece.table.to_float(), masked.to_float()
@@ -154,7 +156,7 @@ def bins(model: BaseEstimator, table: Table, share: float, seed: int) -> Floats:
 
     There are ten bins of equal width in p. The result has shape (10, 4); bins of several splits can be added.
     """
-    masked = hide_cells(table, share, seed=seed)
+    masked = hide_cells(table, share, random_state=seed)
     truth, kept = table.to_float(), masked.to_float()
     asked = bits_of_hidden_cells(table, truth, kept)
     p, ones = np.asarray(model.complete(masked))[asked], truth[asked]

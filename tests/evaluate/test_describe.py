@@ -20,9 +20,9 @@ def test_counts(seed, missing, monkeypatch):
     X[100:200] = X[0:100]
     if missing:
         X[3], X[:, 9], X[11, 60:] = np.nan, np.nan, np.nan
-    monkeypatch.setattr("hiddenbits.evaluate.describe.PIECE_CELLS", 70 * 33)
+    monkeypatch.setattr("hiddenbits.evaluate.table_description.PIECE_CELLS", 70 * 33)
     with hiddenbits.run_on(n_jobs=2):
-        found = evaluate.look(X)
+        found = evaluate.describe(X)
     assert (found.n_rows, found.n_columns) == X.shape
     np.testing.assert_array_equal(found.ones, np.nansum(X, axis=0))
     np.testing.assert_array_equal(found.observed, (~np.isnan(X)).sum(axis=0))
@@ -41,18 +41,18 @@ def test_counts(seed, missing, monkeypatch):
 @pytest.mark.parametrize("missing", [False, True])
 def test_every_storage_and_pieces(missing, monkeypatch):
     """A row without blanks is the same row in a piece with blanks elsewhere and in one without."""
-    monkeypatch.setattr("hiddenbits.evaluate.describe.PIECE_CELLS", 20)
+    monkeypatch.setattr("hiddenbits.evaluate.table_description.PIECE_CELLS", 20)
     X = np.random.default_rng(0).integers(0, 2, (40, 3)).astype(float)
     if missing:
         X[0, 1] = np.nan
-        assert evaluate.look(X).n_different == len(np.unique(np.nan_to_num(X, nan=2.0), axis=0))
+        assert evaluate.describe(X).n_different == len(np.unique(np.nan_to_num(X, nan=2.0), axis=0))
         return
     for table in (
         X,
         sparse.csr_array(X),
         open_table(np.packbits(X.astype(np.uint8), axis=1), packed=True, n_columns=3),
     ):
-        found = evaluate.look(table)
+        found = evaluate.describe(table)
         assert found.n_different == 8
         np.testing.assert_array_equal(found.ones, X.sum(axis=0))
 
@@ -60,23 +60,23 @@ def test_every_storage_and_pieces(missing, monkeypatch):
 @pytest.mark.parametrize("seed", range(3))
 def test_many_different_rows_are_estimated(seed, monkeypatch):
     """Beyond the hashes kept the number is an estimate, whose relative error is about 1 / sqrt(hashes kept)."""
-    monkeypatch.setattr("hiddenbits.evaluate.describe.KEPT", 1024)
+    monkeypatch.setattr("hiddenbits.evaluate.table_description.KEPT", 1024)
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 2, (20_000, 30))
     X[10_000:] = X[:10_000]
-    found = evaluate.look(X)
+    found = evaluate.describe(X)
     assert not found.different_exact
     assert found.n_different == pytest.approx(len(np.unique(X, axis=0)), rel=4 / np.sqrt(1024))
 
 
 def test_guesses_about_blanks():
     nan = np.nan
-    assert evaluate.look([[0, 1], [1, 1]]).about_blanks == "There are no blanks."
-    assert "probably means 0" in evaluate.look([[1, nan], [nan, 1], [1, nan]]).about_blanks
+    assert evaluate.describe([[0, 1], [1, 1]]).about_blanks == "There are no blanks."
+    assert "probably means 0" in evaluate.describe([[1, nan], [nan, 1], [1, nan]]).about_blanks
     stopped = np.array([[0, 1, 1, nan, nan], [1, nan, nan, nan, nan], [0, 1, 0, 1, 1]])
-    assert "not reached" in evaluate.look(stopped).about_blanks
-    assert "count as not observed, not as 0" in evaluate.look(stopped[:, ::-1]).about_blanks
-    assert "no observed cell" in evaluate.look([[nan, nan], [0, 1]]).describe()
+    assert "not reached" in evaluate.describe(stopped).about_blanks
+    assert "count as not observed, not as 0" in evaluate.describe(stopped[:, ::-1]).about_blanks
+    assert "no observed cell" in evaluate.describe([[nan, nan], [0, 1]]).describe()
 
 
 def test_it_prints_what_the_command_line_prints(tmp_path):
@@ -91,20 +91,20 @@ def test_it_prints_what_the_command_line_prints(tmp_path):
     path = tmp_path / "table.csv"
     path.write_text("\n".join([",".join(names), *(",".join(map(str, row)) for row in X)]))
     printed = CliRunner().invoke(app, ["look", str(path)]).stdout
-    text = repr(evaluate.look(open_table(path)))
+    text = repr(evaluate.describe(open_table(path)))
     assert text in printed
     lines = [line.split() for line in text.splitlines()[-12:]]
     ones = np.sort(X.sum(axis=0))[::-1]
     assert [int(line[1]) for line in lines] == [*ones[:6], *ones[-6:]]
     assert all(line[2] == f"{int(line[1]) / 50:.1%}" for line in lines)
-    assert "<td>50</td>" in evaluate.look(X)._repr_html_()
+    assert "<td>50</td>" in evaluate.describe(X)._repr_html_()
 
 
 def test_levels_are_counted_by_column():
     """Three columns, of 3 levels, 0/1 and 2 levels; a blank of each kind of column, two at the end of a row."""
     X = np.array([[1, 0, 5], [2, 1, 5], [3, np.nan, np.nan], [np.nan, 1, 6], [1, 0, 5]])
     table = hiddenbits.open_table(X, column_types={"0": "nominal", "1": "binary", "2": "ordinal"})
-    found = evaluate.look(table)
+    found = evaluate.describe(table)
     assert (found.n_rows, found.n_columns, found.n_blank, found.trailing_blanks) == (5, 3, 3, 2)
     assert found.ones.tolist() == [2, 1, 1, 2, 3, 1]
     assert found.observed.tolist() == [4, 4, 4, 4, 4, 4]

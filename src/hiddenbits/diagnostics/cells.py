@@ -1,0 +1,32 @@
+"""Cells that the rest of their row does not explain."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def cell_probabilities(model: Any, X: object) -> Any:
+    """Return P(cell = 1 | the other observed cells of the row) for every cell, observed or not.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        The model.
+    X : table of shape (rows, columns)
+        As for its `fit`.
+
+    Returns
+    -------
+    probabilities : ndarray of shape (rows, columns), or a frame where X is one
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hiddenbits import LatentClassAnalysis, diagnostics
+    >>> X = np.repeat([[1, 1, 1, 1], [0, 0, 0, 0]], 50, axis=0)
+    >>> X[0, 0] = 0  # a possible data error
+    >>> model = LatentClassAnalysis(2, random_state=0).fit(X)
+    >>> diagnostics.cell_probabilities(model, X)[0].round(2)
+    array([0.97, 0.95, 0.95, 0.95])
+    """
+    return model._cell_probabilities(X)
