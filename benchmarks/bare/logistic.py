@@ -89,7 +89,7 @@ def some_map(d: int, q: int, rng: np.random.Generator) -> LogisticParams:
 def logistic(size: str, n: int, d: int, q: int, dtype: Any = FLOAT, *, refine: bool = False) -> Job:
     rng = np.random.default_rng(SEED)
     params, model = some_map(d, q, rng), (RefinedLogistic if refine else Logistic)(q, dtype=dtype)
-    X, _ = model.draw(params, n, rng)
+    X, _ = model.sample(params, n, rng)
     grid = grid_of(model, X)
     bare = cells_of_refine(grid, q) if refine else cells_of_map(grid, q, dtype)
     ours = pass_of(model, params, grid)

@@ -36,7 +36,7 @@ def seconds(function: Callable[[], object]) -> float:
 def measured(n: int, d: int, *, missing: bool) -> str:
     """Return a line with the two ratios."""
     rng = np.random.default_rng(SEED)
-    X = Logistic(2).draw(some_map(d, 2, rng), n, rng)[0].astype(float)
+    X = Logistic(2).sample(some_map(d, 2, rng), n, rng)[0].astype(float)
     if missing:
         X[rng.random(X.shape) < 0.1] = np.nan
     model, table = LogisticPCA(2, random_state=SEED), open_table(X)

@@ -5,7 +5,7 @@ statistics are `Arrays`: where they are counts, `Statistics`. Both declare shape
 check themselves. Shapes below: n rows of a block, d columns, K classes, q numbers of a code.
 
 Eight functions are the mathematics of a model: `start`, `prepare`, `expect`, `objective`, `update`, `posterior` (or
-`log_likelihood` alone, where rows have no code), `draw` and `log_joint`. `footprint` says what a block costs. `Model`
+`log_likelihood` alone, where rows have no code), `sample` and `log_joint`. `footprint` says what a block costs. `Model`
 lists what the engine calls, `RowModel` and `CodeModel` what the verbs of estimators call, `Defined` what the tests
 enumerate. `AsOnSubsample`, `Declared`, `Linked` and `ClassCodes` have the others for models that fit them.
 The further protocols are for models that can do more. Functions beyond these belong to a family and are called by its
@@ -212,7 +212,7 @@ class RowModel(Model[P, S], Protocol[P, S]):
     def leave_one_out(self, params: P, shared: Any, block: Block) -> Floats:
         """Return P(bit = 1 | the other observed bits) of each cell, (n, d)."""
 
-    def draw(self, params: P, n: int, rng: np.random.Generator) -> tuple[Any, Floats]:
+    def sample(self, params: P, n: int, rng: np.random.Generator) -> tuple[Any, Floats]:
         """Draw rows, (n, d), bits as uint8, and their codes, (n, q)."""
 
 
@@ -307,7 +307,7 @@ class ClassCodes(Declared[P]):
     def cell_probabilities(self, params: P) -> Floats:
         """Return P(bit = 1) in each class, (d, K)."""
 
-    def draw(self, params: P, n: int, rng: np.random.Generator) -> tuple[Bytes, Floats]:
+    def sample(self, params: P, n: int, rng: np.random.Generator) -> tuple[Bytes, Floats]:
         """Draw n rows of independent cells and their classes (1 among zeros); `params.weights` are the shares."""
         weights = params.to_arrays()["weights"]
         classes = rng.choice(len(weights), size=n, p=weights)

@@ -135,8 +135,8 @@ class KeepsTheBit(SilentRows):
 
 
 class DrawsZeros(SilentRows):
-    def draw(self, params, n, rng):
-        x, codes = super().draw(params, n, rng)
+    def sample(self, params, n, rng):
+        x, codes = super().sample(params, n, rng)
         return 1 - x, codes
 
 

@@ -269,7 +269,7 @@ class LatentRows(ABC, Generic[P]):
                     total[rows] += weights[:, those] @ values
         return out, log_p
 
-    def draw(self, params: P, n: int, rng: np.random.Generator) -> tuple[Bytes, Floats]:
+    def sample(self, params: P, n: int, rng: np.random.Generator) -> tuple[Bytes, Floats]:
         """Draw n rows and their x."""
         codes = rng.standard_normal((n, params.n_components))
         x = rng.random((n, params.n_columns)) < self.reconstruct(params, codes)

@@ -54,7 +54,7 @@ def test_without_noise_only_bumps_are_drawn():
     model = Clipped(2, biases=False, cap=1.0)
     found = fit(bumps(), biases=False, cap=1.0)
     assert found.noise.max() < 1e-15
-    drawn, _ = model.draw(found, 20_000, np.random.default_rng(0))
+    drawn, _ = model.sample(found, 20_000, np.random.default_rng(0))
     allowed = {row.tobytes() for row in bumps()}
     assert {row.tobytes() for row in drawn} == allowed
 

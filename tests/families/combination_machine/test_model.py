@@ -153,7 +153,7 @@ def test_growth_finds_a_machine(seed):
         2.0 * rng.standard_normal((16, 3)) * (rng.random((16, 3)) < 0.4), np.zeros(3), np.zeros(16)
     )
     model = Combination(3)
-    train, test = (model.draw(truth, 2000, rng)[0] for _ in range(2))
+    train, test = (model.sample(truth, 2000, rng)[0] for _ in range(2))
     fitted = CombinationMachine(3, random_state=seed).fit(train)
     best, lost = (
         model.log_likelihood(truth, model.prepare(truth), open_table(rows).grid(2000).blocks[0])

@@ -65,7 +65,7 @@ def test_chains_learn_what_enumeration_learns(seed):
     The gap shrinks with the number of epochs; half of the standard error of a mean over 1,500 rows is .03.
     """
     truth = machine(seed, 10, 3, 1.0)
-    train, test = (Combination(3).draw(truth, 1500, np.random.default_rng(seed + k))[0] for k in (10, 20))
+    train, test = (Combination(3).sample(truth, 1500, np.random.default_rng(seed + k))[0] for k in (10, 20))
     exact = CombinationMachine(3, random_state=seed).fit(train)
     chains = CombinationMachine(3, method="chains", max_iter=240, random_state=seed).fit(train)
     assert chains.stop_reason_ == "schedule_done"
@@ -77,7 +77,7 @@ def test_chains_learn_what_enumeration_learns(seed):
 def test_blanks_hardly_harm():
     """A tenth of the cells missing at random: the machine found still scores complete rows within .1 nats."""
     truth = machine(0, 10, 3, 1.0)
-    train, test = (Combination(3).draw(truth, 1500, np.random.default_rng(k))[0] for k in (10, 20))
+    train, test = (Combination(3).sample(truth, 1500, np.random.default_rng(k))[0] for k in (10, 20))
     holey = np.where(np.random.default_rng(0).random(train.shape) < 0.1, np.nan, train)
     whole, blanks = (
         CombinationMachine(3, method="chains", max_iter=40, random_state=0).fit(rows) for rows in (train, holey)

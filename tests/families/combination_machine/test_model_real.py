@@ -161,7 +161,7 @@ def drawn(seed, n, d=8, m=3, missing=0.0):
     W = 2.0 * rng.standard_normal((d, m)) * (rng.random((d, m)) < 0.5)
     v = rng.standard_normal(d)
     truth = CombinationReal(m).exact(W, -0.5 * (W.T @ W).sum(axis=1) - v @ W, v)
-    rows = CombinationReal(m).draw(truth, n, rng)[0]
+    rows = CombinationReal(m).sample(truth, n, rng)[0]
     rows[rng.random(rows.shape) < missing] = np.nan
     return truth, rows
 
@@ -189,7 +189,7 @@ def test_fit_finds_a_machine(seed, start, bias):
     rng = np.random.default_rng([seed, 2])
     W = 2.0 * np.repeat(np.eye(3), 3, axis=0) * rng.choice([-1.0, 1.0], (9, 1))
     truth = CombinationReal(3).exact(W, -0.5 * np.sum(W**2, axis=0) - 1.0, np.zeros(9))
-    rows = CombinationReal(3).draw(truth, 3000, rng)[0]
+    rows = CombinationReal(3).sample(truth, 3000, rng)[0]
     train, test = rows[:1500], rows[1500:]
     fitted = CombinationMachine(3, visible="reals", bias=bias, start=start, random_state=seed).fit(train)
     p, excess = fitted.n_parameters_, Mixture(truth).look(test)[0].mean() - fitted.score(test)
@@ -215,7 +215,7 @@ def test_drawn_rows_have_the_moments_of_the_machine(seed):
     """Means and covariances within five standard errors, 40,000 rows."""
     params, n = machine(seed, scale=0.7), 40_000
     truth, p = Mixture(params), np.exp(Mixture(params).log_p)
-    x = CombinationReal(3).draw(params, n, np.random.default_rng(seed))[0]
+    x = CombinationReal(3).sample(params, n, np.random.default_rng(seed))[0]
     mean = p @ truth.om
     covariance = np.eye(5) + (truth.om - mean).T @ (p[:, None] * (truth.om - mean))
     assert (abs(x.mean(axis=0) - mean) < 5.0 * np.sqrt(np.diag(covariance) / n)).all()

@@ -107,7 +107,7 @@ def test_rows_by_their_pull_equal_integration(size, level, monkeypatch):
     rng = np.random.default_rng(5)
     W, b = size * rng.standard_normal((200, 2)), level + 1.5 * rng.standard_normal(200)
     params = LogisticParams(W, b, b)
-    X, _ = Logistic(2).draw(params, 300, rng)
+    X, _ = Logistic(2).sample(params, 300, rng)
     X[0], X[1] = 0, W[:, 0] > 1.7 * size
     block, model = Block(Dense(X), AllOnes(X.shape), np.ones(len(X)), 0, 0), RefinedLogistic(2)
     names = "likelihood_and_error", "posterior_moments"

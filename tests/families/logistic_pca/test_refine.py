@@ -161,7 +161,7 @@ def test_refined_posteriors_are_as_wide_as_the_truth():
     """Mean ratio of posterior standard deviations to exact ones; before the refinement they are too narrow."""
     rng = np.random.default_rng(0)
     params = LogisticParams(1.5 * rng.standard_normal((16, 1)), 0.5 * rng.standard_normal(16), np.zeros(16))
-    X, _ = Logistic(1).draw(params, 300, rng)
+    X, _ = Logistic(1).sample(params, 300, rng)
     truth = [np.sqrt(Plane(params.loadings, params.intercepts).moments(row)[1][0, 0]) for row in X.astype(float)]
     narrow = np.sqrt(rows_of(Logistic(1), "posterior_moments", params, X)[:, 1])
     wide = np.sqrt(rows_of(RefinedLogistic(1), "posterior_moments", params, X)[:, 1])

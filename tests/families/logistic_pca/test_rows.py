@@ -119,7 +119,7 @@ def test_parts_of_a_grid_are_as_good_as_a_finer_one(q, d, size, monkeypatch):
     """A large grid is looked at where rows are; against all of a finer one. Also rows far out, and missing cells."""
     rng = np.random.default_rng(d)
     params = params_of(rng, d, q, size / np.sqrt(q))
-    model, X = RefinedLogistic(q), Logistic(q).draw(params, 300, rng)[0].astype(float)
+    model, X = RefinedLogistic(q), Logistic(q).sample(params, 300, rng)[0].astype(float)
     X[:100][rng.random((100, d)) < 0.3] = np.nan
     X[0], X[1, : d // 2], X[2, : d // 2] = np.nan, 0.0, 1.0
     assert params.grid.coarse is not None
@@ -206,7 +206,7 @@ def test_online_learning_reaches_what_full_passes_reach(monkeypatch):
     monkeypatch.setattr("hiddenbits.engine.loops.online_em.GROUP_ROWS", 256)
     monkeypatch.setattr("hiddenbits.families._base.estimator.block_height", lambda footprint: 128)
     rng = np.random.default_rng(0)
-    X, _ = Logistic(2).draw(params_of(rng, 20, 2), 6000, rng)
+    X, _ = Logistic(2).sample(params_of(rng, 20, 2), 6000, rng)
     full = LogisticPCA(2, method=Variational(refine=False), random_state=0).fit(X)
     online = LogisticPCA(2, method=Variational(refine=False), random_state=0)
     for start in range(0, 6000, 1000):

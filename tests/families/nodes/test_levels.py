@@ -108,7 +108,7 @@ def test_samples_have_one_level_a_cell_and_the_right_pairs(seed):
     """Shares of all pairs of levels of two columns in 100,000 rows, within 5 standard errors."""
     rng, n = np.random.default_rng(seed), 100_000
     truth = some_classes(rng, 3, LEVELS, BINARY)
-    x, classes = Classes(3, sizes=truth.sizes).draw(params_of(truth), n, rng)
+    x, classes = Classes(3, sizes=truth.sizes).sample(params_of(truth), n, rng)
     ends = np.cumsum(truth.sizes)
     parts = [x[:, end - size : end] for end, size in zip(ends, truth.sizes, strict=True)]
     shown = [np.hstack([1 - part, part]) if binary else part for part, binary in zip(parts, BINARY, strict=True)]

@@ -223,7 +223,7 @@ def test_upper_layers_are_not_biased(seed):
     sampler at most .005 more, and with leaks that begin low .08 to .10.
     """
     truth, exact = two_levels(), NoisyOr([9, 3])
-    X, test = (exact.draw(truth, 3000, np.random.default_rng([seed, part]))[0] for part in range(2))
+    X, test = (exact.sample(truth, 3000, np.random.default_rng([seed, part]))[0] for part in range(2))
     model = NoisyOrNetwork((9, 3), n_init=1, random_state=seed).fit(X)
     assert model.priors_.mean() == pytest.approx(UPPER["priors"], abs=0.05)
     assert model.leaks_[1].mean() == pytest.approx(UPPER["leaks"], abs=0.03)

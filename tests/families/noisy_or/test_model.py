@@ -139,7 +139,7 @@ def drawn(request):
     seed, causes = request.param
     params, model = sparse_network(seed, 30, causes), NoisyOr(list(causes))
     rng = np.random.default_rng(seed)
-    rows = model.draw(params, 150, rng)[0].astype(float)
+    rows = model.sample(params, 150, rng)[0].astype(float)
     rows[rng.random(rows.shape) < 0.1] = np.nan
     return params, model, block_of(rows, "csr")
 
@@ -176,7 +176,7 @@ def test_too_short_a_ladder_is_noticed(monkeypatch):
     for i in range(20):
         f[i, i : i + 40] = 0.9
     params = NoisyOrParams.of([f], np.full(20, 0.02))
-    rows = NoisyOr([20]).draw(params, 400, np.random.default_rng(0))[0].astype(float)
+    rows = NoisyOr([20]).sample(params, 400, np.random.default_rng(0))[0].astype(float)
     block = block_of(rows[rows.sum(axis=1) > 20][:40])
     monkeypatch.setattr("hiddenbits.families.noisy_or.rows.LADDERS", (2,))
     found = log_likelihoods(Network.of(params), block, np.random.default_rng(0))

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.core
 
 def rows_of_trees(seed, n=800, d=6, K=2):
     rng = np.random.default_rng(seed)
-    return Trees().draw(random_forests(d, K, rng, 0.15), n, rng)[0]
+    return Trees().sample(random_forests(d, K, rng, 0.15), n, rng)[0]
 
 
 # Published to three decimals, on these bytes, with Laplace smoothing 1 of each cell of a pair: four pseudo-rows of
@@ -92,7 +92,7 @@ def test_sharing_helps_small_classes(seed):
     kinds = np.repeat([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]], 40, axis=0)
 
     def drawn(n):
-        bits = Trees().draw(truth, n, rng)[0]
+        bits = Trees().sample(truth, n, rng)[0]
         return np.hstack([bits, np.repeat(kinds[rng.integers(0, 160, n)], 3, axis=1)])
 
     train, test = drawn(100), drawn(1000)

@@ -80,7 +80,7 @@ def test_one_tree_is_the_best_of_all(seed, smoothing, sharing, penalty):
     The prior's rows are s / 4 for each table of a pair of coins, and the table's own pairs.
     """
     rng = np.random.default_rng(seed)
-    rows, weights = Trees().draw(random_forests(5, 2, rng), 60, rng)[0].astype(float), rng.uniform(0.5, 2.0, 60)
+    rows, weights = Trees().sample(random_forests(5, 2, rng), 60, rng)[0].astype(float), rng.uniform(0.5, 2.0, 60)
     outcome = fitted(TreeSearch(1, smoothing, sharing, penalty), rows, weights)
     means = (weights @ rows + 0.5) / (weights.sum() + 1.0)  # of the table, as the prior has them
 
@@ -113,7 +113,7 @@ def test_every_pass_rises_where_there_are_trees(kernels, seed, missing):
     """Looks for trees among them, of one class at a time: no step falls beyond rounding."""
     rng = np.random.default_rng(seed)
     truth = random_forests(8, 2, rng, 0.15)
-    rows = Trees().draw(truth, 400, rng)[0].astype(float)
+    rows = Trees().sample(truth, 400, rng)[0].astype(float)
     rows[rng.random(rows.shape) < missing] = np.nan
     outcome = fitted(TreeSearch(3, penalty=1.0, first_passes=2), rows, tol=1e-6, seed=seed, accelerate=False)
     assert (np.diff(outcome.trace) >= -1e-12 * abs(outcome.trace[-1])).all()
@@ -132,7 +132,7 @@ def test_trees_are_found(seed, missing):
     if_zero = np.where(truth.has_parent, classes, [0.3, 0.7])
     if_one = np.where(truth.has_parent, classes + 0.6, if_zero)
     truth = replace(truth, if_zero=if_zero, if_one=if_one)
-    rows = Trees().draw(truth, 3000, rng)[0].astype(float)
+    rows = Trees().sample(truth, 3000, rng)[0].astype(float)
     rows[rng.random(rows.shape) < missing] = np.nan
     outcome = fitted(TreeSearch(2, sharing=0.0), rows, tol=1e-4, seed=seed, n_init=2)
     found, wanted = ([links_of(parents) for parents in p.parents.T] for p in (outcome.params, truth))
@@ -149,7 +149,7 @@ def test_classes_in_turn(monkeypatch):
     """Where pair counts of all classes are too many, some are looked at in a pass and the others in the next ones."""
     rng = np.random.default_rng(0)
     truth = random_forests(8, 3, rng)
-    rows = Trees().draw(truth, 1500, rng)[0].astype(float)
+    rows = Trees().sample(truth, 1500, rng)[0].astype(float)
     monkeypatch.setattr(tree_model, "PAIR_NUMBERS", n_pairs(8))
     model, table = Trees(3), table_of(rows).grid(2048)
     params = model.start(table_summary(table), Key(0), lambda function: function(table.blocks[0]))

@@ -13,7 +13,7 @@ from tests.families.worked_model.silent_rows import SilentParams, SilentRowsMixt
 def rows(seed, n=3000, missing=0.0):
     rng = np.random.default_rng(seed)
     truth = SilentParams(np.array([0.4, 0.6]), np.array([0.3, 0.5, 0.2, 0.7, 0.4]))
-    x, h = SilentRowsMixture()._model().draw(truth, n, rng)
+    x, h = SilentRowsMixture()._model().sample(truth, n, rng)
     X = x.astype(float)
     X[rng.random(X.shape) < missing] = np.nan
     return truth, X, h

@@ -492,7 +492,7 @@ class BitsEstimator(CallbackSupportMixin, BaseEstimator, Generic[P, S]):  # type
             (n_samples, n_components).
         """
         check_is_fitted(self, "_params")
-        return self._sample(partial(self._model().draw, self._params), n_samples, random_state, return_latent)
+        return self._sample(partial(self._model().sample, self._params), n_samples, random_state, return_latent)
 
     def _sample(
         self,

@@ -219,7 +219,7 @@ class SparseCoding(Declared[CodingParams]):
             "which these cells are blank."
         )
 
-    def draw(self, params: CodingParams, n: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    def sample(self, params: CodingParams, n: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """Draw n rows and which causes are on."""
         s = (rng.random((n, params.n_components)) < params.activity).astype(np.float64)
         noise = float(params.noise) * rng.standard_normal((n, params.n_columns))

@@ -139,7 +139,7 @@ class ClippedRows(LatentRows[ClippedParams]):
 
         return newton_tops(self.posterior(params, shared, block), height, slopes, n_steps=20, n_halvings=10)[0]
 
-    def draw(self, params: ClippedParams, n: int, rng: np.random.Generator) -> tuple[Bytes, Floats]:
+    def sample(self, params: ClippedParams, n: int, rng: np.random.Generator) -> tuple[Bytes, Floats]:
         """Draw n rows and their y: sgn(h + W y + noise), whose margins are exactly Phi(h)."""
         codes = rng.standard_normal((n, params.n_components))
         z = rng.standard_normal((n, params.n_columns))

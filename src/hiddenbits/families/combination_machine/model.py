@@ -292,7 +292,7 @@ class Combination(AsOnSubsample, Declared[CombinationParams]):
             logits += softplus(without + w) - softplus(without - w)
         return _with_blanks(expit(logits), shared.leave_one_out, a, block)
 
-    def draw(self, params: CombinationParams, n: int, rng: np.random.Generator) -> tuple[Any, Floats]:
+    def sample(self, params: CombinationParams, n: int, rng: np.random.Generator) -> tuple[Any, Floats]:
         """Draw n rows and their states, exactly: a state from its probability, then the cells."""
         log_p = self.state_sums(params.weights, params.thresholds, params.bias).log_weights()
         p = np.exp(log_p - log_p.max())

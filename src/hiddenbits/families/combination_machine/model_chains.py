@@ -166,7 +166,7 @@ class CombinationChains(Combination):
         """There is none: the likelihood is not known while the machine learns."""
         return float("nan")
 
-    def draw(self, params: Any, n: int, rng: np.random.Generator) -> tuple[Bytes, Floats]:
+    def sample(self, params: Any, n: int, rng: np.random.Generator) -> tuple[Bytes, Floats]:
         """Draw n rows by tempered chains that begin where those of the fit ended, and what the units make of them."""
         rows, _ = self.draw_and_judge(params, n, rng)
         return rows, self.units_given(params, rows, rng)

@@ -168,7 +168,7 @@ class StateTree(AsOnSubsample, Declared[HiddenTreeParams], Linked):
         others /= params.of_bits[rows_of_bits(block)]
         return np.asarray(np.einsum("jnk,jk->nj", others, params.probabilities) / others.sum(axis=2).T)
 
-    def draw(self, params: HiddenTreeParams, n: int, rng: np.random.Generator) -> tuple[Bytes, Floats]:
+    def sample(self, params: HiddenTreeParams, n: int, rng: np.random.Generator) -> tuple[Bytes, Floats]:
         """Draw n rows from the root down, and their states (1 among zeros)."""
         d, K = params.probabilities.shape
         states = np.zeros((n, d), np.intp)

@@ -65,10 +65,10 @@ class Nodes(Generic[P]):
             return of_bits
         return np.where(layout.is_level, levels.without_itself(r, theta, x, layout), of_bits)
 
-    def draw(self, params: P, n: int, rng: np.random.Generator) -> tuple[Bytes, Floats]:
+    def sample(self, params: P, n: int, rng: np.random.Generator) -> tuple[Bytes, Floats]:
         """Draw n rows and the codes of their nodes."""
         drawn = rng.choice(len(params.weights), size=n, p=params.weights)
-        return levels.draw(params.probabilities.T[drawn], params.layout, rng), self.hidden_states(params)[drawn]
+        return levels.sample(params.probabilities.T[drawn], params.layout, rng), self.hidden_states(params)[drawn]
 
     def pseudo_statistics(self, params: P, weight: float) -> NodeCounts:
         """Return the statistics of rows that are just as the model expects, for online EM to continue from a fit."""

@@ -54,7 +54,7 @@ class Layered:
             log_off += np.log1p(-np.outer(np.clip(codes[:, i], 0.0, 1.0), f[i]))
         return np.asarray(-np.expm1(log_off))
 
-    def draw(self, params: NoisyOrParams, n: int, rng: np.random.Generator) -> tuple[Bytes, Floats]:
+    def sample(self, params: NoisyOrParams, n: int, rng: np.random.Generator) -> tuple[Bytes, Floats]:
         """Draw n rows and the states of all units, from the top down."""
         states = Network.of(params).drawn(n, rng)
         w = params.w[0]

@@ -255,7 +255,7 @@ class Trees(AsOnSubsample, Linked, ClassCodes[TreeParams]):
         """Return P(x_j = 1 | the other observed bits) for every cell."""
         return left_out(params, block, self.posterior(params, shared, block))
 
-    def draw(self, params: TreeParams, n: int, rng: np.random.Generator) -> tuple[Bytes, Floats]:
+    def sample(self, params: TreeParams, n: int, rng: np.random.Generator) -> tuple[Bytes, Floats]:
         """Draw n rows and their classes (1 among zeros), parents before children."""
         classes = rng.choice(params.n_classes, size=n, p=params.weights)
         x = np.zeros((params.n_columns, n), np.uint8)

@@ -42,7 +42,7 @@ def without_itself(r: Floats, theta: Floats, x: AnyArray, layout: Layout) -> Flo
     return out
 
 
-def draw(p: Floats, layout: Layout, rng: np.random.Generator) -> Bytes:
+def sample(p: Floats, layout: Layout, rng: np.random.Generator) -> Bytes:
     """Return rows of bits drawn with P(bit = 1) or P(level) p, (rows, d): one level of each column."""
     x = (rng.random((len(p), len(layout.sizes)))[:, layout.columns] < p).view(np.uint8)
     for start, size in zip(layout.starts, layout.sizes, strict=True):
