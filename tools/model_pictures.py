@@ -1,7 +1,7 @@
 """Draw the pictures of the models' pages, and of the tutorials on latent classes, on tables that come along.
 
-    python tools/model_pictures.py [NAME ...]        writes docs/pictures/models/NAME.png, or tutorial_NAME.png
-                                                     beside that folder; all of them without names
+    python tools/model_pictures.py [NAME ...]        writes docs/pictures/models/NAME.png, or readme.png and
+                                                     tutorial_NAME.png next to that folder; all of them without names
 
 Pictures that need a larger table come from the experiments: natural images and digits.
 """
@@ -82,6 +82,48 @@ def topographic_map() -> Any:
     return figure
 
 
+def readme() -> Any:
+    """Draw a table as it came, its rows sorted by class, and its rows on a map: what the package does, at a glance."""
+    model = LatentClassAnalysis(2, random_state=0).fit(votes)
+    classes = model.predict(votes)
+    columns = np.argsort(model.probabilities_[0] - model.probabilities_[1])
+    rows = np.argsort(classes, kind="stable")
+    figure, (left, middle, right) = plt.subplots(
+        1, 3, figsize=(11, 4.2), width_ratios=[1, 1, 1.35], layout="constrained"
+    )
+    shades = mpl.colors.ListedColormap(["#e3e8ee", INK]).with_extremes(bad="white")
+    cells = np.ma.masked_invalid(VOTES.X)
+    for ax, order, across, title in (
+        (left, np.arange(len(rows)), np.arange(len(columns)), "A table: 435 members of\nCongress, 16 votes"),
+        (middle, rows, columns, "Latent classes: two ways\nof voting"),
+    ):
+        ax.imshow(cells[np.ix_(order, across)], aspect="auto", cmap=shades, interpolation="nearest")
+        ax.set_title(title, fontsize=12, loc="left")
+        ax.set_xticks([])
+        ax.set_yticks([])
+    left.set_xlabel("dark: yes, light: no, white: missing", fontsize=9)
+    edge = int((classes == 0).sum())
+    middle.axhline(edge - 0.5, color=ORANGE, linewidth=2)
+    for k, height in enumerate((edge / 2, (edge + len(rows)) / 2)):
+        label = f"class {k + 1}\n{model.weights_[k]:.0%}"
+        middle.annotate(
+            label, (-0.03, height), xycoords=("axes fraction", "data"), ha="right", va="center", fontsize=10
+        )
+    map_of_members = LogisticPCA(2, random_state=0).fit(votes)
+    plots.map(map_of_members, votes, color=VOTES.party, arrows=0, legends=False, ax=right)
+    positions = map_of_members.transform(votes)
+    for party, color in (("democrat", BLUE), ("republican", ORANGE)):
+        x, y = positions[VOTES.party == party].mean(axis=0)
+        box = {"boxstyle": "round", "facecolor": "white", "edgecolor": color, "alpha": 0.9}
+        right.annotate(f"{party}s", (x, y), ha="center", va="center", fontsize=11, color=color, bbox=box)
+    right.set_xticks([])
+    right.set_yticks([])
+    right.set_title("A map: who votes alike is close\n(color: party, unknown to the model)", fontsize=12, loc="left")
+    right.set_xlabel("")
+    right.set_ylabel("")
+    return figure
+
+
 def tree_mixture() -> Any:
     """Draw the tree of the columns of the animals."""
     model = TreeMixture(1, random_state=0).fit(animals)
@@ -118,7 +160,7 @@ def tree_mixture() -> Any:
 def hidden_tree() -> Any:
     """Draw the animals, and the most probable state of the hidden variable behind every cell."""
     model = HiddenTree(4, random_state=0).fit(animals)
-    states = model.code(animals).reshape(len(ZOO.X), ZOO.X.shape[1], 4).argmax(axis=2)
+    states = model.posterior_mode(animals).reshape(len(ZOO.X), ZOO.X.shape[1], 4).argmax(axis=2)
     rows = np.argsort(ZOO.type, kind="stable")
     columns = np.argsort(np.linalg.eigh(np.corrcoef(ZOO.X.T))[1][:, -1])
     figure, axes = plt.subplots(1, 2, figsize=(8.5, 5), sharey=True, layout="constrained")
@@ -179,7 +221,7 @@ def noisy_or_network() -> Any:
 
 PICTURES = {draw.__name__: draw for draw in (
     independent_columns, latent_class_analysis, tree_mixture, hidden_tree, logistic_pca, clipped_pca,
-    combination_machine, noisy_or_network, topographic_map, tutorial_carcinoma, tutorial_gss82,
+    combination_machine, noisy_or_network, topographic_map, readme, tutorial_carcinoma, tutorial_gss82,
 )}  # fmt: skip
 
 
@@ -188,7 +230,7 @@ def main(arguments: list[str]) -> int:
     FOLDER.mkdir(parents=True, exist_ok=True)
     for name in arguments or PICTURES:
         figure = PICTURES[name]()
-        path = (FOLDER.parent if name.startswith("tutorial_") else FOLDER) / f"{name}.png"
+        path = (FOLDER.parent if name.startswith(("readme", "tutorial_")) else FOLDER) / f"{name}.png"
         figure.savefig(path, dpi=110, metadata={"Software": None})
         plt.close(figure)
         print(path)

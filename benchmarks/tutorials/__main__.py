@@ -1,4 +1,4 @@
-"""The analyzes of the tutorials, ours next to those of R's programs and of StepMix; the pictures of the pages.
+"""The analyses of the tutorials, ours next to those of R's programs and of StepMix; the pictures of the pages.
 
     python -m benchmarks.tutorials                   (needs HIDDENBITS_DATA; a minute)
 

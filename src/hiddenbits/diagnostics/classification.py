@@ -35,7 +35,7 @@ def classification_table(
     normalize : {"assigned", "class"}, optional
         "assigned" divides by the sums of rows: average posterior probabilities (AvePP), of which papers want the
         diagonal above .7 or .8. "class" divides by the sums of columns: P(assigned s | class t), the classification
-        errors that three-step analyzes correct for (Vermunt 2010, with classes and assignments transposed). A class
+        errors that three-step analyses correct for (Vermunt 2010, with classes and assignments transposed). A class
         without rows has NaN.
 
     Returns
