@@ -30,8 +30,8 @@ def model_of(name: str, seed: int, size: int = UNITS) -> Any:
     if name == PROGRAMS[0]:
         return IndependentColumns()
     if name == MIXTURE:
-        # Half a pseudo-one and half a pseudo-zero in every class and column.
-        return LatentClassAnalysis(size, prior_strength=1.0, prior_mean=0.5, n_init=1, max_iter=100, random_state=seed)
+        # One pseudo-row with the shares of the table in every class and column.
+        return LatentClassAnalysis(size, prior_strength=1.0, n_init=1, max_iter=100, random_state=seed)
     if name == PROGRAMS[4]:
         return CombinationMachine(
             size, method="chains", start="pursuit", max_iter=300, ridge=DECAY * data.ROWS, random_state=seed
