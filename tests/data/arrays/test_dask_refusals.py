@@ -125,7 +125,7 @@ def test_types_that_were_told_wrongly():
     refused(lazily([X[:20], "no array"], told), "chunk 1 .* it is a str, but dask expects a NumPy array")
     refused(lazily([X[:20], None], told), "chunk 1 .* it is a NoneType")
     blanks = holes(X[:20], 0.2)
-    refused(lazily([X[:20], blanks], told, np.uint8), "a cell is missing, where the type of the cells allows no")
+    refused(lazily([X[:20], blanks], told, np.uint8), "a cell is missing, although the type of the cells allows no")
     assert_reads(open_table(lazily([X[:20], X[:20].astype(float)], told, np.uint8)), np.concatenate([X[:20]] * 2))
     masked = np.ma.array(X[:20], mask=False)
     assert_reads(open_table(lazily([X[:20], masked], told, np.uint8)), np.concatenate([X[:20]] * 2))

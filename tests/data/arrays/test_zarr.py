@@ -295,7 +295,7 @@ def test_stores_that_differ(tmp_path):
     third = write_sparse(tmp_path / "c.zarr", sparse.csr_array(bits()), names=[*"abcdefg"])
     with pytest.raises(TableError, match=r"b\.zarr: stored as csc, not as csr as in a\.zarr"):
         open_table([first, second])
-    with pytest.raises(TableError, match=r"c\.zarr: its columns have other names than in a\.zarr"):
+    with pytest.raises(TableError, match=r"c\.zarr: its column names differ from those in a\.zarr"):
         open_table([first, third])
     assert open_table([first, third], names="abcdefg").shape == (120, 7)
 

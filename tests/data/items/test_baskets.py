@@ -274,8 +274,8 @@ def test_several_codes_in_a_cell(tmp_path):
     path.write_text("a,b\nx;y,y;z\nx,z\n")
     assert open_table(path, split=";").names == ("a=x", "a=y", "b=y", "b=z")
     for options, message in [
-        ({"split": "|"}, r"x\.csv: split='\|': no cell has it"),
-        ({"split": ""}, "give what is between codes"),
+        ({"split": "|"}, r"x\.csv: split='\|': no cell contains it"),
+        ({"split": ""}, "give the separator of codes"),
         ({"split": {"c": ";"}}, "split= names 'c', but the columns are 'a', 'b'"),
         ({"split": ";", "header": False}, "split= needs a first line"),
         ({"split": ";", "max_columns": 1}, r"more than max_columns=1 codes"),

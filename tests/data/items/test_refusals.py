@@ -65,8 +65,8 @@ def test_options_that_do_not_go_together(tmp_path):
     refused(path, "must name different columns", item="who")
     refused(path, r"row= names 'whom', but the columns are 'who', 'what', 'saw'", row="whom")
     refused(path, "value= names 'seen'", value="seen")
-    refused(path, "Remove what was said about columns", drop=["saw"])
-    refused(path, "of pairs, column=", column="saw")
+    refused(path, "Remove the options about columns", drop=["saw"])
+    refused(path, "and column= for pairs", column="saw")
     refused(path, "threshold= does not apply", threshold=1)
     refused(path, r"x\.parquet: line 1: item 6 is not between 0 and 5, the last column", n_columns=6)
     refused(path, "n_columns=0 is not between 1 and", n_columns=0)
@@ -98,7 +98,7 @@ def test_lists(tmp_path):
     fails([["a"], ["b"]], "2 items found, not n_columns=3.*items=", n_columns=3)
     fails([["a"], ["b"]], r"row 1: item 'b' is not in items=", items=["a"])
     fails([[1]], "threshold= does not apply", threshold=1)
-    fails([[1]], "Remove what was said about columns", columns=["l"])
+    fails([[1]], "Remove the options about columns", columns=["l"])
     fails([[1]], "column= names 'm', but the columns are 'l'", column="m")
 
 
@@ -119,7 +119,7 @@ def test_lines_in_csv_files(tmp_path):
     fails("", r"x\.csv: ")
     fails('"id,code\n1,a\n', r"x\.csv: cannot be read.*damaged")
     fails("id,code\n", r"x\.csv: ")
-    fails("id,code\n1,a\n", "Remove split= and what was said about columns", columns=["id"])
+    fails("id,code\n1,a\n", "Remove split= and the options about columns", columns=["id"])
     fails("id,code\n1,a\n", "items= names the items of pairs", row=None, item=None, items=["a"])
 
 

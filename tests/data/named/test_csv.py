@@ -71,11 +71,11 @@ def test_csv_headers(tmp_path):
     assert open_table(path).shape == (2, 2)
     assert open_table(path, header=True).names == ("0", "1")
     path.write_text("D,1,0\nR,0,1\n")  # data, or a header? Either guess could lose a row without a word
-    with pytest.raises(TableError, match=r"line 1 has both bits \('1'\) and text \('D'\).*header="):
+    with pytest.raises(TableError, match=r"line 1 has both binary values \('1'\) and text \('D'\).*header="):
         open_table(path)
     assert_reads(open_table(path, header=False, drop=[0]), [[1, 0], [0, 1]])
     path.write_text("2,1,0\n0,1,1\n")
-    with pytest.raises(TableError, match="both bits"):
+    with pytest.raises(TableError, match="both binary values"):
         open_table(path)
     with pytest.warns(RecodedColumnsWarning, match="2 = 1, 0 = 0 in '0'"):
         assert_reads(open_table(path, header=False), [[1, 1, 0], [0, 1, 1]])

@@ -103,7 +103,7 @@ def test_lines_below_the_names_of_qualtrics_are_left_out(tmp_path, options):
     path = tmp_path / "x.csv"
     rows = "".join(f"2026-01-0{k},{'yes' if k % 3 else 'no'},{k % 2},{k}\n" for k in range(1, 9))
     path.write_text(QUALTRICS + rows)
-    with pytest.warns(CSVDialectWarning, match="as Qualtrics writes tables: below the names, the texts of the quest"):
+    with pytest.warns(CSVDialectWarning, match="read as a Qualtrics export, without the texts of the quest"):
         table = open_table(path, drop=["StartDate", "Q3"], recode={"Q1": {"yes": 1}}, **options)
     assert table.names == ("Q1", "Q2")
     np.testing.assert_array_equal(table.to_float(), [[k % 3 > 0, k % 2] for k in range(1, 9)])
@@ -112,7 +112,7 @@ def test_lines_below_the_names_of_qualtrics_are_left_out(tmp_path, options):
         open_table(path)
     lines = QUALTRICS.splitlines(keepends=True)
     path.write_text(lines[0] + "".join(lines[3:]) + rows)  # without the texts
-    with pytest.warns(CSVDialectWarning, match="below the names, the line of ImportIds"):
+    with pytest.warns(CSVDialectWarning, match="export, without the line of ImportIds"):
         assert open_table(path, columns=["Q2"]).shape == (8, 1)
 
 

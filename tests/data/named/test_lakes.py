@@ -353,7 +353,7 @@ def test_versions_that_are_not_there(lake, tmp_path):
             open_table(folder, version=version)
     with pytest.raises(TableError, match="has no version 99"):
         open_table(folder, version=99)
-    with pytest.raises(TypeError, match="stands at a version"):
+    with pytest.raises(TypeError, match="already has a version"):
         open_table(DeltaTable(folder), version=1)
     pq.write_table(FRAME, tmp_path / "x.parquet")
     with pytest.raises(TypeError, match="version= is not an option"):
