@@ -109,7 +109,7 @@ def _open_rows(place: Place, request: FileRequest) -> NpyRows | NDArray[Any]:
     """Return the rows of a file of bytes; for other types the array, which is read if the file is remote."""
     with reading(place):
         if isinstance(place, RemoteFile):
-            place = place.marked()
+            place = place.with_version()
             with open_file(place, HEADER) as file:
                 shape, fortran, dtype = _header(file)
         else:
@@ -127,10 +127,8 @@ def _open_rows(place: Place, request: FileRequest) -> NpyRows | NDArray[Any]:
         return array
 
 
-def _array_of(array_or_rows: NpyRows | NDArray[Any]) -> NDArray[Any]:
-    if not isinstance(array_or_rows, NpyRows):
-        return array_or_rows
-    return next(array_or_rows.mapped(lambda values, _: values, 0, array_or_rows.shape[0]))
+def _array_of(rows: NpyRows | NDArray[Any]) -> NDArray[Any]:
+    return next(rows.mapped(lambda values, _: values, 0, rows.shape[0])) if isinstance(rows, NpyRows) else rows
 
 
 def _memory_map(path: Path) -> NDArray[Any]:

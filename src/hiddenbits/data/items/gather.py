@@ -154,7 +154,7 @@ class _Gatherer:
                 index = int(np.argmax(out_of_range))
                 raise TableError(
                     f"{batch.label(index)}: item {quoted(batch.items[index])} is not between 0 and {limit - 1}, the "
-                    f"last column. {'Raise max_columns=' if self._n_columns is None else 'Give n_columns='} if valid."
+                    f"last column. If valid, {'raise max_columns=' if self._n_columns is None else 'give n_columns='}."
                 )
             self._largest = max(self._largest, int(batch.items.max()) if len(batch.items) else -1)
             return batch.items
@@ -170,9 +170,8 @@ class _Gatherer:
             number_of = [known.get(item, -1) for item in distinct]
         numbers = np.array(number_of, np.int32)[codes]
         if len(numbers) and numbers.min() < 0:
-            index = int(np.argmin(numbers))
-            item = quoted(distinct[codes[index]])
-            raise TableError(f"{batch.label(index)}: item {item} is not in items=. List all items there.")
+            i = int(np.argmin(numbers))
+            raise TableError(f"{batch.label(i)}: item {quoted(distinct[codes[i]])} is not in items=. List all items.")
         return numbers
 
     def table(self, request: Request, max_bytes: int, row: str) -> Table:

@@ -39,14 +39,14 @@ class RemoteFile:
         The path within the file system; may contain secrets.
     shown : str
         The address without secrets, for messages.
-    mark : tuple
+    version : tuple
         Size and tag of the file when the table was opened; empty if changes need not be detected.
     """
 
     fs: Any = field(repr=False, compare=False)
     path: str = field(repr=False)
     shown: str
-    mark: tuple[Any, ...] = field(default=(), compare=False)
+    version: tuple[Any, ...] = field(default=(), compare=False)
 
     def __str__(self) -> str:
         return self.shown
@@ -73,12 +73,12 @@ class RemoteFile:
         """Texts that messages must not show."""
         return secret_words(self.fs.unstrip_protocol(self.path), self.fs.storage_options)
 
-    def marked(self) -> RemoteFile:
-        """Return the file with its mark, by which `open` detects that it was replaced."""
-        return replace(self, mark=self._look()[0])
+    def with_version(self) -> RemoteFile:
+        """Return the file with its version, by which `open` detects that it was replaced."""
+        return replace(self, version=self._current_version()[0])
 
-    def _look(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Return the current mark of the file, and its metadata in the file system."""
+    def _current_version(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Return the current version of the file, and its metadata in the file system."""
         with reaching(self.shown, self.secrets):
             fs = self.fs.fs if self._is_copied else self.fs  # which alone knows the current state
             fs.invalidate_cache(self.path)
@@ -89,14 +89,14 @@ class RemoteFile:
 
     def open(self, ahead: int = AHEAD) -> io.BufferedReader:
         """Open the file, after checking that it has not changed; see `open_file`."""
-        mark, info = self._look()
-        if self.mark and self.mark != mark:
+        version, info = self._current_version()
+        if self.version and self.version != version:
             raise TableError(f"{self}: the file has changed since the table was opened. Open the table again.")
         with reaching(self.shown, self.secrets):
             if self._is_copied:
                 with ONE_COPY:
                     file = self.fs.open(self.path, "rb")
-                if mark[0] not in (None, file.seek(0, io.SEEK_END)):  # making the copy was interrupted
+                if version[0] not in (None, file.seek(0, io.SEEK_END)):  # making the copy was interrupted
                     file.close()
                     raise self._cut_short
                 file.seek(0)
@@ -117,10 +117,7 @@ class RemoteFile:
         """Return the options for a file over HTTP. Without a size, fsspec tests whether it can only stream."""
         if not is_http(self.shown):
             return {}
-        headers = {
-            **self.fs.kwargs.get("headers", {}),
-            "Accept-Encoding": "identity",
-        }  # pieces of the uncompressed file
+        headers = {**self.fs.kwargs.get("headers", {}), "Accept-Encoding": "identity"}  # uncompressed pieces
         if info.get("ETag", "W/").startswith('"'):  # weak tags never match
             headers["If-Match"] = info["ETag"]
         return {"headers": headers, "size": info["size"] if info.get("partial", True) else None}

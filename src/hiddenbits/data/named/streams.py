@@ -39,17 +39,15 @@ def open_stream(X: Any, request: Request) -> Table:
         return open_files(request, *parts, options=request.options)
     if type(X).__name__ == "LazyFrame":
         return _open_lazy(X, request)
-    origin = "The query of DuckDB" if type(X).__name__ == "DuckDBPyRelation" else f"A {type(X).__name__}"
-    with _naming_origin(origin):
+    name = "The query of DuckDB" if type(X).__name__ == "DuckDBPyRelation" else f"A {type(X).__name__}"
+    with _naming_query(name):
         reader = _reader(X)
     schema = pyarrow().schema([field.with_type(_storable(field.type)) for field in reader.schema])
     check_distinct(schema.names)
-    return open_batches(_cast_batches(reader, schema, origin), schema, origin, request, request.options)
+    return open_batches(_cast_batches(reader, schema, name), schema, name, request, request.options)
 
 
-def open_batches(
-    batches: Iterator[Any], schema: Any, origin: str, request: Request, options: Mapping[str, Any]
-) -> Table:
+def open_batches(batches: Iterator[Any], schema: Any, name: str, request: Request, options: Mapping[str, Any]) -> Table:
     """Open record batches that can be read once: few as an Arrow table, more from a temporary file with a warning.
 
     Parameters
@@ -58,8 +56,8 @@ def open_batches(
         The rows.
     schema : pyarrow.Schema
         Their columns.
-    origin : str
-        Where they come from, for the warning.
+    name : str
+        What they come from, for the warning.
     request : Request
         The options of `open_table`.
     options : Mapping
@@ -78,7 +76,7 @@ def open_batches(
         path = _temporary_path(stack)
         n_rows = _write(chain(held, batches), schema, path, group_rows)
         if n_bytes > KEEP_BYTES:
-            _warn_of_spill(origin, n_rows, path, started)
+            _warn_of_spill(name, n_rows, path, started)
         return _open_temporary(stack, path, request, options)
 
 
@@ -86,10 +84,10 @@ def _open_lazy(X: Any, request: Request) -> Table:
     """Open a lazy frame of polars, which writes Parquet files itself and has no stable stream of batches."""
     import polars
 
-    origin, started = "The query of the LazyFrame", time.monotonic()
+    name, started = "The query of the LazyFrame", time.monotonic()
     with ExitStack() as stack:
         path = _temporary_path(stack)
-        with _naming_origin(origin):
+        with _naming_query(name):
             if any(str(column_type) in NOT_IN_PARQUET for column_type in X.collect_schema().dtypes()):
                 return open_frame(X.collect(), request)
             X.sink_parquet(path, row_group_size=GROUP_ROWS)
@@ -98,17 +96,17 @@ def _open_lazy(X: Any, request: Request) -> Table:
         if not large and not request.options:
             return open_frame(polars.read_parquet(path, hive_partitioning=False, memory_map=False), request)
         if large:
-            _warn_of_spill(origin, metadata.num_rows, path, started)
+            _warn_of_spill(name, metadata.num_rows, path, started)
         return _open_temporary(stack, path, request, request.options)
 
 
 @contextmanager
-def _naming_origin(origin: str) -> Iterator[None]:
+def _naming_query(name: str) -> Iterator[None]:
     """Turn any library's error into a `TableError` that names the origin of the rows."""
     try:
         yield
     except Exception as error:
-        raise TableError(f"{origin} gives no rows ({type(error).__name__}: {told(error)}).") from error
+        raise TableError(f"{name} gives no rows ({type(error).__name__}: {told(error)}).") from error
 
 
 def _reader(X: Any) -> Any:
@@ -133,7 +131,7 @@ def _storable(arrow_type: Any) -> Any:
     return {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}.get(arrow_type, arrow_type)
 
 
-def _cast_batches(batches: Iterator[Any], schema: Any, origin: str) -> Iterator[Any]:
+def _cast_batches(batches: Iterator[Any], schema: Any, name: str) -> Iterator[Any]:
     """Yield the batches in types that files can store; an error of any library names the origin and the row."""
     n_rows = 0
     try:
@@ -142,7 +140,7 @@ def _cast_batches(batches: Iterator[Any], schema: Any, origin: str) -> Iterator[
             n_rows += batch.num_rows
     except Exception as error:
         raise TableError(
-            f"{origin} failed after {n_rows:,} rows ({type(error).__name__}: {told(error)}). Run it again."
+            f"{name} failed after {n_rows:,} rows ({type(error).__name__}: {told(error)}). Run it again."
         ) from error
 
 
@@ -177,10 +175,10 @@ def _write(batches: Iterator[Any], schema: Any, path: Path, group_rows: int) -> 
     return n_rows
 
 
-def _warn_of_spill(origin: str, n_rows: int, path: Path, started: float) -> None:
+def _warn_of_spill(name: str, n_rows: int, path: Path, started: float) -> None:
     """Warn, once, that the rows were written to files."""
     warnings.warn(
-        f"{origin} can be read only once, so its {n_rows:,} rows were written to {path.parent} "
+        f"{name} can be read only once, so its {n_rows:,} rows were written to {path.parent} "
         f"({path.stat().st_size / 1e6:.1f} MB, {time.monotonic() - started:.1f} s). The files are removed when the "
         "table is no longer used. For workers on other machines write Parquet files where all can read them, and open "
         "those.",

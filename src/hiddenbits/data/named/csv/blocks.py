@@ -24,6 +24,8 @@ MAX_CELL_BYTES = 32  # longer cells are not compared
 ENCODINGS = ("utf-8", "ascii", "iso8859-1", "cp1252")  # in which every byte below 128 is an ASCII character
 LINE_BREAK, CARRIAGE_RETURN = b"\n\r"
 
+CodeOf = Callable[[str], int]
+
 
 def can_cut(dialect: Dialect) -> bool:
     """Whether blocks of text in this dialect can be cut, if its encoding is one of `ENCODINGS`."""
@@ -74,9 +76,7 @@ class TextBlock:
         start = int(self.starts[row, column])
         return self._as_cells([self.raw[start : start + int(self.lengths[row, column])].decode(self.encoding)])[0]
 
-    def codes(
-        self, code_of: Callable[[str], int], column: int | None = None, limit: int = MAX_COMPARED
-    ) -> AnyArray | None:
+    def codes(self, code_of: CodeOf, column: int | None = None, limit: int = MAX_COMPARED) -> AnyArray | None:
         """Return the code of each cell of a column, or of all cells; None if there are many distinct or long cells.
 
         Parameters
@@ -109,7 +109,7 @@ class TextBlock:
             uncoded ^= is_equal
         return None
 
-    def many_codes(self, code_of: Callable[[str], int], column: int) -> AnyArray | None:
+    def many_codes(self, code_of: CodeOf, column: int) -> AnyArray | None:
         """Return the code of each cell of a column with many distinct cells; None if some are long."""
         words = self._words_of(column)
         if words is None:

@@ -228,7 +228,7 @@ def _read_metadata(place: Place) -> tuple[Place, int, list[int], FileInfo]:
     pa = pyarrow()
     with reading(place):
         if isinstance(place, RemoteFile):
-            place = place.marked()
+            place = place.with_version()
         with for_library(place) as source:
             try:
                 metadata = pa.parquet.read_metadata(source)
