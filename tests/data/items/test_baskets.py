@@ -73,9 +73,9 @@ def test_names(tmp_path, mark, encoding, zipped):
     if zipped:
         path.write_bytes(gzip.compress(path.read_bytes()))
     shown = "a tab" if mark == "\t" else repr(mark).replace("|", r"\|")
-    with pytest.warns(CSVDialectWarning, match=f"baskets of item names with {shown} between them") as said:
+    with pytest.warns(CSVDialectWarning, match=f"baskets of item names with {shown} between them") as caught:
         table = open_table(path)
-    assert len(said) == 1
+    assert len(caught) == 1
     assert table.names == NAMES
     np.testing.assert_array_equal(table.to_float(), CELLS)
     if encoding != "cp1252":

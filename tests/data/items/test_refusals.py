@@ -32,15 +32,15 @@ def test_keys_and_values(tmp_path):
     for kind, held in odd.items():
         refused(path, rf"'who' holds {kind}.*whole numbers or text, as row= takes. Cast", {**FIVE, "who": held})
         refused(path, rf"'what' holds {kind}.*whole numbers or text, as item= takes", {**FIVE, "what": held})
-    for saw, said in (
+    for saw, message in (
         ([0, 1, 0, 2, 1], r"x\.parquet: row 3, column 0 \('saw'\): 2.0 is not a bit"),
         ([0.0, 1.0, float("inf"), 1.0, 0.0], r"row 2, column 0 \('saw'\): infinity"),
         (["0", "1", "0", "x", "1"], r"x\.parquet: .*'x'"),
     ):
-        refused(path, said, {**FIVE, "saw": saw}, value="saw")
-    for saw, said in (([1, 1, 0], "0 and 1"), ([1, 1, None], "1 and null")):
+        refused(path, message, {**FIVE, "saw": saw}, value="saw")
+    for saw, message in (([1, 1, 0], "0 and 1"), ([1, 1, None], "1 and null")):
         columns = {"who": [4] * 3, "what": [5, 6, 6], "saw": pa.array(saw, "int8")}
-        refused(path, f"row 0: item '6' has the values {said}. Keep one line per pair", columns, value="saw")
+        refused(path, f"row 0: item '6' has the values {message}. Keep one line per pair", columns, value="saw")
     pq.write_table(pa.table(FIVE), tmp_path / "a.parquet")
     pq.write_table(pa.table({**FIVE, "what": list("abcde")}), tmp_path / "b.parquet")
     message = r"b\.parquet: column 'what' holds string, but int64 before. Use one type"

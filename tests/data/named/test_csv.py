@@ -143,9 +143,9 @@ def test_damage_at_every_byte(tmp_path, byte):
     path = tmp_path / "x.csv"
     whole = b"a,b,c\n" + b"0,1,\n1,1,0\n,0,1\n1,0,0\n" * 2
     n_read = 0
-    for at in range(6, len(whole)):
-        for stop in (at, at + 1):  # put in, and in place of another
-            data = whole[:at] + byte + whole[stop:]
+    for start in range(6, len(whole)):
+        for stop in (start, start + 1):  # put in, and in place of another
+            data = whole[:start] + byte + whole[stop:]
             path.write_bytes(data)
             expected = as_the_csv_module_reads(data)
             message, cells = opened(path)

@@ -290,8 +290,8 @@ def test_remote_patterns_into_a_lake_are_refused():
         with fs.open(f"/lakes/{folder}/x.parquet", "wb") as file:
             pq.write_table(FRAME, file)
         fs.pipe(f"/lakes/{other}", b"{}")
-    for named, said in (("one/*", "Delta"), ("two/*/*", "Delta"), ("ice/data/*", "Iceberg")):
-        with pytest.raises(TableError, match=f"{said} table"):
+    for named, lake in (("one/*", "Delta"), ("two/*/*", "Delta"), ("ice/data/*", "Iceberg")):
+        with pytest.raises(TableError, match=f"{lake} table"):
             open_table(f"memory://lakes/{named}.parquet")
     assert open_table("memory://lakes/plain/*.parquet").shape == FRAME.shape
     fs.rm("/lakes", recursive=True)
