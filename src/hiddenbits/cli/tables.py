@@ -117,7 +117,7 @@ def opened(asked: Asked, model: Any = None, *, types: Any = None) -> Opened:
     shown = "the table" if "://" in asked.path else printable(Path(asked.path).name)  # an address may hold secrets
     with progress(f"Reading {shown}") as bar:
         if asked.path.lower().endswith((".csv", ".csv.gz")):
-            options["tell"] = bar.read
+            options["on_progress"] = bar.read
         try:
             table = open_table(asked.path, **options)
         except TableError:

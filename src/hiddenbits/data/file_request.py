@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hiddenbits.data.locations.places import Place, RemoteFile
-from hiddenbits.data.locations.remote_errors import trouble
+from hiddenbits.data.locations.remote_errors import remote_problem
 from hiddenbits.data.request import Request
 from hiddenbits.exceptions import TableError
 from hiddenbits.quoting import discreet, printable, told
@@ -72,7 +72,7 @@ def reading(path: Place | str) -> Iterator[None]:
             # not chained if remote: a secret may stand there in another form than the one that is known
             remote = path if isinstance(path, RemoteFile) else None
             cause = error if remote is None else None
-            if remote is not None and (lost := trouble(error, str(path), remote.secrets)):
+            if remote is not None and (lost := remote_problem(error, str(path), remote.secrets)):
                 raise TableError(lost).in_file(path) from cause
             if isinstance(error, (FileNotFoundError, PermissionError)):
                 gone = isinstance(error, FileNotFoundError)

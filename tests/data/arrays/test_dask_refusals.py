@@ -15,11 +15,11 @@ dask = pytest.importorskip("dask", reason="the cluster extra is not installed")
 da = pytest.importorskip("dask.array")
 
 
-def lazily(blocks, told=None, dtype=None, meta=None):
-    """Return a dask array of the given blocks, in which dask believes what it is told of their shapes."""
+def lazily(blocks, shapes=None, dtype=None, meta=None):
+    """Return a dask array of the given blocks, in which dask believes the given shapes."""
     rows = []
     for i, block in enumerate(blocks):
-        shape = np.shape(block) if told is None else told[i]
+        shape = np.shape(block) if shapes is None else shapes[i]
         made = dask.delayed(lambda block: block, pure=False)(dask.delayed(block, traverse=False))
         rows.append(da.from_delayed(made, shape, dtype=dtype or np.asarray(blocks[0]).dtype, meta=meta))
     return da.concatenate(rows)
@@ -48,12 +48,12 @@ def test_the_same_words_as_in_memory(bad, place):
             made = [(array, x), (shuffled, x), (of_objects, x.astype(object))]
             made += [(array.map_blocks(sparse.csr_array, meta=meta), sparse.csr_array(x))]
             for data, memory in made:
-                with pytest.raises(TableError) as wanted:
+                with pytest.raises(TableError) as expected:
                     open_table(memory, **options)
-                with pytest.raises(TableError) as told:
+                with pytest.raises(TableError) as refusal:
                     open_table(data, **options).to_float()
-                assert str(told.value) == str(wanted.value)
-                assert str(told.value).startswith(f"row {place[0]}, column {place[1]}")
+                assert str(refusal.value) == str(expected.value)
+                assert str(refusal.value).startswith(f"row {place[0]}, column {place[1]}")
 
 
 def test_no_table_at_all():
@@ -100,37 +100,37 @@ def test_options():
 
 
 def test_shapes_that_were_told_wrongly():
-    told = [(20, 7)] * 3
+    shapes = [(20, 7)] * 3
     for wrong in ((19, 7), (21, 7), (20, 6), (20, 8), (140,), (20, 7, 1), (7, 20)):
         for i in range(3):
             blocks = [X[:20].astype(np.uint8)] * 3
             blocks[i] = np.zeros(wrong, np.uint8)
             message = rf"chunk {i} \(row {20 * i} and after\): its shape is .*, but dask expects \(20, 7\)"
-            refused(lazily(blocks, told), message)
+            refused(lazily(blocks, shapes), message)
             if len(wrong) == 2:
                 meta = sparse.csr_array((0, 0), dtype=np.uint8)
-                refused(lazily([sparse.csr_array(block) for block in blocks], told, np.uint8, meta), message)
-    table = open_table(lazily([X[:20], X[:20], X[:19]], told))
+                refused(lazily([sparse.csr_array(block) for block in blocks], shapes, np.uint8, meta), message)
+    table = open_table(lazily([X[:20], X[:20], X[:19]], shapes))
     assert table.source.read(0, 40)[0].shape == (40, 7)  # what is not read is not known
 
 
 def test_types_that_were_told_wrongly():
     meta = sparse.csr_array((0, 0), dtype=np.uint8)
-    told = [(20, 7)] * 2
-    with_sparse = lazily([X[:20], sparse.csr_array(X[:20])], told)
+    shapes = [(20, 7)] * 2
+    with_sparse = lazily([X[:20], sparse.csr_array(X[:20])], shapes)
     refused(with_sparse, r"chunk 1 \(row 20 and after\): it is a csr_array, but dask expects a NumPy array.*meta=")
     refused(
-        lazily([sparse.csr_array(X[:20]), X[:20]], told, np.uint8, meta), "chunk 1 .* is a ndarray, .* SciPy sparse"
+        lazily([sparse.csr_array(X[:20]), X[:20]], shapes, np.uint8, meta), "chunk 1 .* is a ndarray, .* SciPy sparse"
     )
-    refused(lazily([X[:20], "no array"], told), "chunk 1 .* it is a str, but dask expects a NumPy array")
-    refused(lazily([X[:20], None], told), "chunk 1 .* it is a NoneType")
+    refused(lazily([X[:20], "no array"], shapes), "chunk 1 .* it is a str, but dask expects a NumPy array")
+    refused(lazily([X[:20], None], shapes), "chunk 1 .* it is a NoneType")
     blanks = holes(X[:20], 0.2)
-    refused(lazily([X[:20], blanks], told, np.uint8), "a cell is missing, where the type of the cells allows no")
-    assert_reads(open_table(lazily([X[:20], X[:20].astype(float)], told, np.uint8)), np.concatenate([X[:20]] * 2))
+    refused(lazily([X[:20], blanks], shapes, np.uint8), "a cell is missing, although the type of the cells allows no")
+    assert_reads(open_table(lazily([X[:20], X[:20].astype(float)], shapes, np.uint8)), np.concatenate([X[:20]] * 2))
     masked = np.ma.array(X[:20], mask=False)
-    assert_reads(open_table(lazily([X[:20], masked], told, np.uint8)), np.concatenate([X[:20]] * 2))
+    assert_reads(open_table(lazily([X[:20], masked], shapes, np.uint8)), np.concatenate([X[:20]] * 2))
     masked[3, 3] = np.ma.masked
-    refused(lazily([X[:20], masked], told, np.uint8), "a cell is missing")
+    refused(lazily([X[:20], masked], shapes, np.uint8), "a cell is missing")
 
 
 def test_partitions_that_were_told_wrongly():

@@ -138,7 +138,7 @@ def test_several_files_pickles_and_threads(tmp_path):
     with pytest.raises(TableError, match=r"12\.h5ad: stored as dense, not as csr as in 9\.h5ad"):
         open_table(tmp_path / "*.h5ad")
     write(tmp_path / "12.h5ad", sparse.csr_array(x), names=[*"abcdefg"])
-    with pytest.raises(TableError, match=r"12\.h5ad: its columns have other names than in 9\.h5ad"):
+    with pytest.raises(TableError, match=r"12\.h5ad: its column names differ from those in 9\.h5ad"):
         open_table(tmp_path / "*.h5ad")
     (tmp_path / "10.h5ad").write_bytes(b"nothing")
     with pytest.raises(TableError, match=r"10\.h5ad: cannot be read \(OSError"):

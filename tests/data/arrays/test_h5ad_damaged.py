@@ -53,10 +53,10 @@ def test_nothing_outside_the_file_is_read(tmp_path):
 
     outside = [(str(tmp_path / "secret.npy"), 128, 420)]
     for make, message in [
-        (lambda file: file.__setitem__("X", h5py.ExternalLink(str(secret), "/X")), "'X' is a link to another place"),
-        (lambda file: file.__setitem__("X", h5py.SoftLink("/var/gene")), "'X' is a link to another place"),
-        (lambda file: file.__setitem__("X", h5py.SoftLink("/nowhere")), "'X' is a link to another place"),
-        (inside, "'X/indices' is a link to another place or file, and links are not followed"),
+        (lambda file: file.__setitem__("X", h5py.ExternalLink(str(secret), "/X")), "'X' is a link to another location"),
+        (lambda file: file.__setitem__("X", h5py.SoftLink("/var/gene")), "'X' is a link to another location"),
+        (lambda file: file.__setitem__("X", h5py.SoftLink("/nowhere")), "'X' is a link to another location"),
+        (inside, "'X/indices' is a link to another location or file, and links are not followed"),
         (virtual, "'X' is stored in other files, which are not read"),
         (lambda file: file.create_dataset("X", (60, 7), "u1", external=outside), "'X' is stored in other files"),
     ]:

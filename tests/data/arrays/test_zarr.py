@@ -217,11 +217,11 @@ def test_sparse_rows_of_errors_are_rows_of_the_file(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.thin(2)
-@pytest.mark.parametrize("at", [0, 150])
-def test_stored_nan(tmp_path, at, monkeypatch):
+@pytest.mark.parametrize("position", [0, 150])
+def test_stored_nan(tmp_path, position, monkeypatch):
     monkeypatch.setattr("hiddenbits.data.arrays.source.SAMPLE", 100)
     matrix = sparse.csr_array(bits(60, 12).astype("f4"))
-    matrix.data[at] = np.nan
+    matrix.data[position] = np.nan
     path = write_sparse(tmp_path / "x.zarr", matrix)
     expected = open_table(matrix).to_float()
     assert np.isnan(expected).sum() == 1
@@ -229,7 +229,7 @@ def test_stored_nan(tmp_path, at, monkeypatch):
     assert isinstance(open_table(path, nan=True).source.read(0, 1)[1], Complement)
     assert_reads(open_table(path, empty="zero"), np.nan_to_num(expected))
     assert_reads(open_table(path, empty="missing"), open_table(matrix, empty="missing").to_float())
-    if at == 0:
+    if position == 0:
         assert_reads(open_table(path), expected)
     else:  # beyond the sample: parts must not change their storage
         with pytest.raises(TableError, match=r"x\.zarr: a cell is missing.*nan=True"):
@@ -295,7 +295,7 @@ def test_stores_that_differ(tmp_path):
     third = write_sparse(tmp_path / "c.zarr", sparse.csr_array(bits()), names=[*"abcdefg"])
     with pytest.raises(TableError, match=r"b\.zarr: stored as csc, not as csr as in a\.zarr"):
         open_table([first, second])
-    with pytest.raises(TableError, match=r"c\.zarr: its columns have other names than in a\.zarr"):
+    with pytest.raises(TableError, match=r"c\.zarr: its column names differ from those in a\.zarr"):
         open_table([first, third])
     assert open_table([first, third], names="abcdefg").shape == (120, 7)
 

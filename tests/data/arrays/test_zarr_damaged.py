@@ -26,8 +26,8 @@ codecs = zarr.codecs
 
 
 def edit(path, document="zarr.json", **changes):
-    found = json.loads((path / document).read_text())
-    (path / document).write_text(json.dumps(found | changes))
+    metadata = json.loads((path / document).read_text())
+    (path / document).write_text(json.dumps(metadata | changes))
 
 
 def fails(path, message, **options):

@@ -73,9 +73,9 @@ def test_names(tmp_path, mark, encoding, zipped):
     if zipped:
         path.write_bytes(gzip.compress(path.read_bytes()))
     shown = "a tab" if mark == "\t" else repr(mark).replace("|", r"\|")
-    with pytest.warns(CSVDialectWarning, match=f"baskets of item names with {shown} between them") as said:
+    with pytest.warns(CSVDialectWarning, match=f"baskets of item names with {shown} between them") as caught:
         table = open_table(path)
-    assert len(said) == 1
+    assert len(caught) == 1
     assert table.names == NAMES
     np.testing.assert_array_equal(table.to_float(), CELLS)
     if encoding != "cp1252":
@@ -274,8 +274,8 @@ def test_several_codes_in_a_cell(tmp_path):
     path.write_text("a,b\nx;y,y;z\nx,z\n")
     assert open_table(path, split=";").names == ("a=x", "a=y", "b=y", "b=z")
     for options, message in [
-        ({"split": "|"}, r"x\.csv: split='\|': no cell has it"),
-        ({"split": ""}, "give what is between codes"),
+        ({"split": "|"}, r"x\.csv: split='\|': no cell contains it"),
+        ({"split": ""}, "give the separator of codes"),
         ({"split": {"c": ";"}}, "split= names 'c', but the columns are 'a', 'b'"),
         ({"split": ";", "header": False}, "split= needs a first line"),
         ({"split": ";", "max_columns": 1}, r"more than max_columns=1 codes"),

@@ -165,7 +165,7 @@ def test_any_lines(tmp_path_factory, valued, lines, group, grouped, spilled):
         cells.setdefault((who, what), []).extend(saw or [1])
     repeats = sum(len(saw) - 1 for saw in cells.values())
     pattern = write(path, lines, group=group, files=min(2, len(lines)))
-    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings(record=True) as told:
+    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings(record=True) as caught:
         patch.setattr(gather, "HELD_BYTES", 0 if spilled else 1e9)
         patch.setattr(gather, "SORTED", 7)
         warnings.simplefilter("always")
@@ -176,9 +176,9 @@ def test_any_lines(tmp_path_factory, valued, lines, group, grouped, spilled):
             return
         x = open_table(pattern, **(ASK if valued else PAIRS)).to_float()
     np.testing.assert_array_equal(x, meaning(lines, blank=np.nan if valued else 0.0)[0])
-    assert [one.category for one in told] == [DuplicateItemsWarning] * bool(repeats)
+    assert [one.category for one in caught] == [DuplicateItemsWarning] * bool(repeats)
     if repeats:
-        assert f"There are {repeats} repeated items in all" in str(told[0].message)
+        assert f"There are {repeats} repeated items in all" in str(caught[0].message)
 
 
 # More than memory ------------------------------------------------------------------------------------------------
@@ -244,13 +244,13 @@ def test_csv_and_json_lines(tmp_path):
         (tmp_path / "x.jsonl").write_text("\n".join(map(json.dumps, rows)))
         for ask in (PAIRS, ASK):
             expected = open_table(tmp_path / "0.parquet", **ask)
-            with pytest.warns(CSVDialectWarning) as said:
+            with pytest.warns(CSVDialectWarning) as caught:
                 tables = [open_table(tmp_path / "x.csv", **ask), open_table(tmp_path / "x.jsonl", **ask)]
-            assert len(said) == 1
-            for found in tables:
-                assert found.names == expected.names
-                np.testing.assert_array_equal(found.to_float(), expected.to_float())
-                np.testing.assert_array_equal(found.source.row_keys(0, 9), expected.source.row_keys(0, 9))
+            assert len(caught) == 1
+            for table in tables:
+                assert table.names == expected.names
+                np.testing.assert_array_equal(table.to_float(), expected.to_float())
+                np.testing.assert_array_equal(table.source.row_keys(0, 9), expected.source.row_keys(0, 9))
 
 
 def test_codes_with_zeros_before_them_are_text(tmp_path):

@@ -32,15 +32,15 @@ def test_keys_and_values(tmp_path):
     for kind, held in odd.items():
         refused(path, rf"'who' holds {kind}.*whole numbers or text, as row= takes. Cast", {**FIVE, "who": held})
         refused(path, rf"'what' holds {kind}.*whole numbers or text, as item= takes", {**FIVE, "what": held})
-    for saw, said in (
+    for saw, message in (
         ([0, 1, 0, 2, 1], r"x\.parquet: row 3, column 0 \('saw'\): 2.0 is not a bit"),
         ([0.0, 1.0, float("inf"), 1.0, 0.0], r"row 2, column 0 \('saw'\): infinity"),
         (["0", "1", "0", "x", "1"], r"x\.parquet: .*'x'"),
     ):
-        refused(path, said, {**FIVE, "saw": saw}, value="saw")
-    for saw, said in (([1, 1, 0], "0 and 1"), ([1, 1, None], "1 and null")):
+        refused(path, message, {**FIVE, "saw": saw}, value="saw")
+    for saw, message in (([1, 1, 0], "0 and 1"), ([1, 1, None], "1 and null")):
         columns = {"who": [4] * 3, "what": [5, 6, 6], "saw": pa.array(saw, "int8")}
-        refused(path, f"row 0: item '6' has the values {said}. Keep one line per pair", columns, value="saw")
+        refused(path, f"row 0: item '6' has the values {message}. Keep one line per pair", columns, value="saw")
     pq.write_table(pa.table(FIVE), tmp_path / "a.parquet")
     pq.write_table(pa.table({**FIVE, "what": list("abcde")}), tmp_path / "b.parquet")
     message = r"b\.parquet: column 'what' holds string, but int64 before. Use one type"
@@ -65,8 +65,8 @@ def test_options_that_do_not_go_together(tmp_path):
     refused(path, "must name different columns", item="who")
     refused(path, r"row= names 'whom', but the columns are 'who', 'what', 'saw'", row="whom")
     refused(path, "value= names 'seen'", value="seen")
-    refused(path, "Remove what was said about columns", drop=["saw"])
-    refused(path, "of pairs, column=", column="saw")
+    refused(path, "Remove the options about columns", drop=["saw"])
+    refused(path, "and column= for pairs", column="saw")
     refused(path, "threshold= does not apply", threshold=1)
     refused(path, r"x\.parquet: line 1: item 6 is not between 0 and 5, the last column", n_columns=6)
     refused(path, "n_columns=0 is not between 1 and", n_columns=0)
@@ -98,7 +98,7 @@ def test_lists(tmp_path):
     fails([["a"], ["b"]], "2 items found, not n_columns=3.*items=", n_columns=3)
     fails([["a"], ["b"]], r"row 1: item 'b' is not in items=", items=["a"])
     fails([[1]], "threshold= does not apply", threshold=1)
-    fails([[1]], "Remove what was said about columns", columns=["l"])
+    fails([[1]], "Remove the options about columns", columns=["l"])
     fails([[1]], "column= names 'm', but the columns are 'l'", column="m")
 
 
@@ -119,7 +119,7 @@ def test_lines_in_csv_files(tmp_path):
     fails("", r"x\.csv: ")
     fails('"id,code\n1,a\n', r"x\.csv: cannot be read.*damaged")
     fails("id,code\n", r"x\.csv: ")
-    fails("id,code\n1,a\n", "Remove split= and what was said about columns", columns=["id"])
+    fails("id,code\n1,a\n", "Remove split= and the options about columns", columns=["id"])
     fails("id,code\n1,a\n", "items= names the items of pairs", row=None, item=None, items=["a"])
 
 

@@ -75,15 +75,15 @@ class _Handler(BaseHTTPRequestHandler):
     def send(self, data: bytes) -> None:
         """Send a body piece by piece, until the other side has had enough."""
         try:
-            for at in range(0, len(data), 1 << 16):
-                self.wfile.write(data[at : at + (1 << 16)])
-                self.owner.sent += len(data[at : at + (1 << 16)])
+            for start in range(0, len(data), 1 << 16):
+                self.wfile.write(data[start : start + (1 << 16)])
+                self.owner.sent += len(data[start : start + (1 << 16)])
         except OSError:
             self.close_connection = True
 
     def range(self, size: int) -> tuple[int, int] | None:
-        asked = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range") or "")
-        return None if asked is None else (int(asked[1]), min(int(asked[2]) + 1, size))
+        byte_range = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range") or "")
+        return None if byte_range is None else (int(byte_range[1]), min(int(byte_range[2]) + 1, size))
 
 
 class _FileHandler(_Handler):
@@ -112,17 +112,17 @@ class _FileHandler(_Handler):
             return self.start(200, **kept, **({"Accept-Ranges": "none"} if fault == "says none" else {}))
         if self.headers.get("If-Match", etag) != etag:
             return self.start(412, Content_Length=0)
-        asked = None if fault in ("no ranges", "says none", "no size") else self.range(len(data))
-        if asked is not None and asked[0] >= len(data):
+        byte_range = None if fault in ("no ranges", "says none", "no size") else self.range(len(data))
+        if byte_range is not None and byte_range[0] >= len(data):
             return self.start(416, Content_Length=0)
-        part = data if asked is None else data[asked[0] : asked[1]]
+        part = data if byte_range is None else data[byte_range[0] : byte_range[1]]
         headers = {"ETag": etag, "Content_Length": len(part)}
-        if asked is not None:
-            headers["Content_Range"] = f"bytes {asked[0]}-{asked[1] - 1}/{len(data)}"
+        if byte_range is not None:
+            headers["Content_Range"] = f"bytes {byte_range[0]}-{byte_range[1] - 1}/{len(data)}"
         if fault == "no size":
             del headers["Content_Length"]
         self.close_connection = fault in ("no size", "drop")
-        self.start(206 if asked else 200, **headers)
+        self.start(206 if byte_range else 200, **headers)
         return self.send(part[: len(part) // 2] if fault == "drop" else part)
 
     def listing(self, folder: str) -> None:
@@ -155,12 +155,12 @@ class _S3Handler(_Handler):
         if key not in owner.files:
             return self.fail(404, "NoSuchKey", body)
         data = owner.files[key]
-        asked = self.range(len(data))
-        part = data if asked is None else data[asked[0] : asked[1]]
+        byte_range = self.range(len(data))
+        part = data if byte_range is None else data[byte_range[0] : byte_range[1]]
         headers = {"ETag": f'"{hashlib.md5(data).hexdigest()}"', "Content_Length": len(part)}
-        if asked is not None:
-            headers["Content_Range"] = f"bytes {asked[0]}-{asked[1] - 1}/{len(data)}"
-        self.start(206 if asked else 200, Last_Modified=self.date_time_string(time.time() // 1e6 * 1e6), **headers)
+        if byte_range is not None:
+            headers["Content_Range"] = f"bytes {byte_range[0]}-{byte_range[1] - 1}/{len(data)}"
+        self.start(206 if byte_range else 200, Last_Modified=self.date_time_string(time.time() // 1e6 * 1e6), **headers)
         if body:
             self.send(part)
         return None

@@ -17,8 +17,8 @@ QUOTED = "s3cret%3Aw%40rd"
 
 def programs():
     """Return the folder of the newest server that is installed; None where there is none."""
-    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
-    return found[-1].parent if found else None
+    programs_by_version = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
+    return programs_by_version[-1].parent if programs_by_version else None
 
 
 def _other_user():
@@ -53,8 +53,8 @@ class Server:
 
     def backends(self):
         """Return the processes that answer clients."""
-        asked = ["ps", "-o", "pid=,args=", "--ppid", str(self.process.pid)]
-        lines = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.splitlines()
+        command = ["ps", "-o", "pid=,args=", "--ppid", str(self.process.pid)]
+        lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
         return [int(line.split()[0]) for line in lines if USER in line]
 
 

@@ -71,11 +71,11 @@ def test_csv_headers(tmp_path):
     assert open_table(path).shape == (2, 2)
     assert open_table(path, header=True).names == ("0", "1")
     path.write_text("D,1,0\nR,0,1\n")  # data, or a header? Either guess could lose a row without a word
-    with pytest.raises(TableError, match=r"line 1 has both bits \('1'\) and text \('D'\).*header="):
+    with pytest.raises(TableError, match=r"line 1 has both binary values \('1'\) and text \('D'\).*header="):
         open_table(path)
     assert_reads(open_table(path, header=False, drop=[0]), [[1, 0], [0, 1]])
     path.write_text("2,1,0\n0,1,1\n")
-    with pytest.raises(TableError, match="both bits"):
+    with pytest.raises(TableError, match="both binary values"):
         open_table(path)
     with pytest.warns(RecodedColumnsWarning, match="2 = 1, 0 = 0 in '0'"):
         assert_reads(open_table(path, header=False), [[1, 1, 0], [0, 1, 1]])
@@ -143,9 +143,9 @@ def test_damage_at_every_byte(tmp_path, byte):
     path = tmp_path / "x.csv"
     whole = b"a,b,c\n" + b"0,1,\n1,1,0\n,0,1\n1,0,0\n" * 2
     n_read = 0
-    for at in range(6, len(whole)):
-        for stop in (at, at + 1):  # put in, and in place of another
-            data = whole[:at] + byte + whole[stop:]
+    for start in range(6, len(whole)):
+        for stop in (start, start + 1):  # put in, and in place of another
+            data = whole[:start] + byte + whole[stop:]
             path.write_bytes(data)
             expected = as_the_csv_module_reads(data)
             message, cells = opened(path)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from hiddenbits import open_table
 from hiddenbits.data.named.csv import rows as text_rows
-from hiddenbits.data.named.csv.blocks import FEW, LONGEST, can_cut, cut_block
+from hiddenbits.data.named.csv.blocks import MAX_CELL_BYTES, MAX_COMPARED, can_cut, cut_block
 from hiddenbits.data.named.csv.dialect import Dialect
 
 pytestmark = pytest.mark.core
@@ -28,9 +28,9 @@ def cells_of(block):
         numbers: dict[str, int] = {}
         expected = one_by_one if column is None else [[row[column]] for row in one_by_one]
         distinct = list(dict.fromkeys(cell for row in expected for cell in row))
-        codes = block.codes(lambda text, seen=numbers: seen.setdefault(text, len(seen)), column)
+        codes = block.codes(lambda text, codes_so_far=numbers: codes_so_far.setdefault(text, len(codes_so_far)), column)
         if codes is None:
-            assert len(distinct) > FEW or max(len(text.encode()) for text in distinct) > LONGEST
+            assert len(distinct) > MAX_COMPARED or max(len(text.encode()) for text in distinct) > MAX_CELL_BYTES
         else:
             texts = list(numbers)
             assert texts == distinct  # in order
@@ -49,7 +49,7 @@ def rows_of_csv_module(text, quote='"', delimiter=","):
         return None
 
 
-LONG = "x" * (LONGEST + 1)
+LONG = "x" * (MAX_CELL_BYTES + 1)
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ LONG = "x" * (LONGEST + 1)
         (f"{LONG}a,1\n{LONG}b,0\n{LONG}a,1\n", COMMAS),
         ("é,→\nß,é\n", COMMAS),
         ("é|ß\nß|é\n", Dialect("cp1252", "|", '"', ".")),
-        ("".join(f"{k},{k % 7}\n" for k in range(5 * FEW)), COMMAS),
+        ("".join(f"{k},{k % 7}\n" for k in range(5 * MAX_COMPARED)), COMMAS),
         ("a\n\n \nb\n", COMMAS),
     ],
 )
@@ -107,17 +107,17 @@ def test_which_ways_of_writing_can_be_cut():
 
 def opened(path, options):
     """Everything that can be seen of an opened table: names, bits, coding, cells, warnings; or the error."""
-    with warnings.catch_warnings(record=True, action="always") as said:
+    with warnings.catch_warnings(record=True, action="always") as caught:
         try:
             table = open_table(path, **options)
         except (TypeError, ValueError) as error:
             return type(error), str(error)
-    found = [table.names, table.shape, np.nan_to_num(table.to_float(), nan=-1.0).tolist()]
+    contents = [table.names, table.shape, np.nan_to_num(table.to_float(), nan=-1.0).tolist()]
     if table.read_as is not None:
         read = table.read_as
         cells = {name: (column.values, column.rows.tolist()) for name, column in read.cells.items()}
-        found += [read.coding.to_plain(), read.order, cells, read.looks]
-    return found, [(one.category, str(one.message)) for one in said]
+        contents += [read.coding.to_plain(), read.order, cells, read.looks]
+    return contents, [(warning.category, str(warning.message)) for warning in caught]
 
 
 def assert_same_table(path, monkeypatch, block_bytes, **options):
@@ -127,7 +127,7 @@ def assert_same_table(path, monkeypatch, block_bytes, **options):
         patch.setattr(text_rows, "BLOCK_BYTES", block_bytes)
         patch.setattr(text_rows, "ROW_BYTES", 1)
         quick = opened(path, options)
-        patch.setattr(text_rows.CsvRows, "block", lambda *asked: None)
+        patch.setattr(text_rows.CSVRows, "block", lambda *_: None)
         assert quick == opened(path, options)
 
 

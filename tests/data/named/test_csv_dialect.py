@@ -36,10 +36,10 @@ def assert_table(table, cells=CELLS):
 @pytest.mark.parametrize("quoting", [csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
 def test_the_way_of_writing_is_found_and_said_once(tmp_path, delimiter, encoding, quoting):
     path = write(tmp_path / "x.csv", delimiter=delimiter, encoding=encoding, quoting=quoting)
-    with pytest.warns(CSVDialectWarning) as said:
+    with pytest.warns(CSVDialectWarning) as caught:
         assert_table(open_table(path))
-    assert len(said) == 1
-    text = str(said[0].message)
+    assert len(caught) == 1
+    text = str(caught[0].message)
     shown = "a tab" if delimiter == "\t" else repr(delimiter)
     assert f"{shown} between cells" in text
     assert text.endswith("delimiter=.")
@@ -85,8 +85,8 @@ def test_decimal_commas_are_not_taken_for_delimiters(above, n_words, n_rows):
     rows = [["ja", "nein", "Bern", "Rom"][:n_words] + [f"{k},5" for k in rng.integers(0, 99, 2)] for _ in range(n_rows)]
     names = ";".join(f"q{j}" for j in range(n_words + 2))
     lines = [names if line == "names" else line for line in above] + [";".join(row) for row in rows]
-    found, _ = find_dialect("\n".join(lines).encode(), Dialect(), ".csv")
-    assert (found.delimiter, found.decimal) == (";", ",")
+    dialect, _ = find_dialect("\n".join(lines).encode(), Dialect(), ".csv")
+    assert (dialect.delimiter, dialect.decimal) == (";", ",")
 
 
 QUALTRICS = """\
@@ -103,7 +103,7 @@ def test_lines_below_the_names_of_qualtrics_are_left_out(tmp_path, options):
     path = tmp_path / "x.csv"
     rows = "".join(f"2026-01-0{k},{'yes' if k % 3 else 'no'},{k % 2},{k}\n" for k in range(1, 9))
     path.write_text(QUALTRICS + rows)
-    with pytest.warns(CSVDialectWarning, match="as Qualtrics writes tables: below the names, the texts of the quest"):
+    with pytest.warns(CSVDialectWarning, match="read as a Qualtrics export, without the texts of the quest"):
         table = open_table(path, drop=["StartDate", "Q3"], recode={"Q1": {"yes": 1}}, **options)
     assert table.names == ("Q1", "Q2")
     np.testing.assert_array_equal(table.to_float(), [[k % 3 > 0, k % 2] for k in range(1, 9)])
@@ -112,7 +112,7 @@ def test_lines_below_the_names_of_qualtrics_are_left_out(tmp_path, options):
         open_table(path)
     lines = QUALTRICS.splitlines(keepends=True)
     path.write_text(lines[0] + "".join(lines[3:]) + rows)  # without the texts
-    with pytest.warns(CSVDialectWarning, match="below the names, the line of ImportIds"):
+    with pytest.warns(CSVDialectWarning, match="export, without the line of ImportIds"):
         assert open_table(path, columns=["Q2"]).shape == (8, 1)
 
 

@@ -47,18 +47,18 @@ def test_labels_and_declared_missing_codes(tmp_path, name):
         variable_measure={"q3": "ordinal"},
         **({"compress": True} if name == "x.zsav" else {}),
     )
-    found = columns(path)
-    assert found["q1"].listed() == ["yes", "no", None, "yes"]
-    np.testing.assert_array_equal(found["q2"].numbers(), [0, 1, 1, np.nan])  # bits stay bits
-    np.testing.assert_array_equal(found["age"].numbers(), [30.5, 41, 89, 18])  # labeled in part
-    assert found["town"].listed() == ["Bern", "Rom", None, "Bern"]
+    by_name = columns(path)
+    assert by_name["q1"].listed() == ["yes", "no", None, "yes"]
+    np.testing.assert_array_equal(by_name["q2"].numbers(), [0, 1, 1, np.nan])  # bits stay bits
+    np.testing.assert_array_equal(by_name["age"].numbers(), [30.5, 41, 89, 18])  # labeled in part
+    assert by_name["town"].listed() == ["Bern", "Rom", None, "Bern"]
     np.testing.assert_array_equal(columns(path, labels=False)["q1"].numbers(), [1, 2, np.nan, 1])
 
 
 def test_codes_that_are_not_declared_stay(tmp_path):
-    found = columns(write(tmp_path / "x.sav"))
-    assert found["q1"].listed() == ["yes", "no", "refused", "yes"]
-    np.testing.assert_array_equal(found["q3"].numbers(), [3, 1, 2, -99])
+    by_name = columns(write(tmp_path / "x.sav"))
+    assert by_name["q1"].listed() == ["yes", "no", "refused", "yes"]
+    np.testing.assert_array_equal(by_name["q3"].numbers(), [3, 1, 2, -99])
 
 
 def test_labels_say_which_value_is_yes(tmp_path):

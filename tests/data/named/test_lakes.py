@@ -290,8 +290,8 @@ def test_remote_patterns_into_a_lake_are_refused():
         with fs.open(f"/lakes/{folder}/x.parquet", "wb") as file:
             pq.write_table(FRAME, file)
         fs.pipe(f"/lakes/{other}", b"{}")
-    for named, said in (("one/*", "Delta"), ("two/*/*", "Delta"), ("ice/data/*", "Iceberg")):
-        with pytest.raises(TableError, match=f"{said} table"):
+    for named, lake in (("one/*", "Delta"), ("two/*/*", "Delta"), ("ice/data/*", "Iceberg")):
+        with pytest.raises(TableError, match=f"{lake} table"):
             open_table(f"memory://lakes/{named}.parquet")
     assert open_table("memory://lakes/plain/*.parquet").shape == FRAME.shape
     fs.rm("/lakes", recursive=True)
@@ -353,7 +353,7 @@ def test_versions_that_are_not_there(lake, tmp_path):
             open_table(folder, version=version)
     with pytest.raises(TableError, match="has no version 99"):
         open_table(folder, version=99)
-    with pytest.raises(TypeError, match="stands at a version"):
+    with pytest.raises(TypeError, match="already has a version"):
         open_table(DeltaTable(folder), version=1)
     pq.write_table(FRAME, tmp_path / "x.parquet")
     with pytest.raises(TypeError, match="version= is not an option"):

@@ -56,20 +56,20 @@ def where(request, monkeypatch):
     return request.param
 
 
-def said(function):
+def with_warnings(function):
     """What a function returns, and the warnings on the way."""
-    with warnings.catch_warnings(record=True, action="always") as found:
+    with warnings.catch_warnings(record=True, action="always") as caught:
         result = function()
-    return result, [(one.category, str(one.message)) for one in found]
+    return result, [(warning.category, str(warning.message)) for warning in caught]
 
 
-def same(found, expected):
+def same(table, expected):
     """Whether two tables are the same, with all that is known of their columns."""
-    np.testing.assert_array_equal(found.to_float(), expected.to_float())
-    assert found.names == expected.names
-    assert found.coding == replace(expected.coding, frame=None)  # a file is no frame
-    assert found.beside == expected.beside
-    kinds = [type(table.source.read(0, found.shape[0])[1]) for table in (found, expected)]
+    np.testing.assert_array_equal(table.to_float(), expected.to_float())
+    assert table.names == expected.names
+    assert table.coding == replace(expected.coding, frame=None)  # a file is no frame
+    assert table.beside == expected.beside
+    kinds = [type(one.source.read(0, table.shape[0])[1]) for one in (table, expected)]
     assert kinds[0] is kinds[1]
 
 
@@ -89,15 +89,15 @@ OPTIONS = {
 def test_the_same_as_the_frame(tmp_path, where, options):
     frame = survey()
     path = write(frame, tmp_path)
-    found, words = said(lambda: open_table(path, **options))
-    expected, others = said(lambda: open_table(frame, **options))
-    assert found.source.resident == (where == "memory")
-    same(found, expected)
-    assert words == others
+    table, warned = with_warnings(lambda: open_table(path, **options))
+    expected, expected_warnings = with_warnings(lambda: open_table(frame, **options))
+    assert table.source.resident == (where == "memory")
+    same(table, expected)
+    assert warned == expected_warnings
     for start, stop in ((0, 10), (690, 2110), (2999, 3100)):
-        for mine, theirs in zip(found.source.read(start, stop), expected.source.read(start, stop), strict=True):
+        for mine, theirs in zip(table.source.read(start, stop), expected.source.read(start, stop), strict=True):
             np.testing.assert_array_equal(mine.to_dense(), theirs.to_dense())
-    again = pickle.loads(pickle.dumps(found))
+    again = pickle.loads(pickle.dumps(table))
     assert again.beside == expected.beside
 
 

@@ -43,9 +43,9 @@ def server():
 
 def without_secrets(error):
     """Return what a user would see of an error, after checking that nobody can learn the password from it."""
-    seen = "".join(traceback.format_exception(error)) + repr(error)
+    shown = "".join(traceback.format_exception(error)) + repr(error)
     for word in (postgres_server.PASSWORD, postgres_server.QUOTED, "wr0ng", postgres_server.USER):
-        assert word not in seen
+        assert word not in shown
     assert "\n" not in str(error)
     return str(error)
 
@@ -55,16 +55,16 @@ def test_the_rows_of_a_query(server, monkeypatch, spilled):
     """numeric comes as text through ADBC; of what was spilled nothing but the rows is on disk."""
     if spilled:
         monkeypatch.setattr(streams, "KEEP_BYTES", 100)
-    with server.connect() as connection, connection.cursor() as cursor, warnings.catch_warnings(record=True) as said:
+    with server.connect() as connection, connection.cursor() as cursor, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         cursor.execute(QUERY)
         table = open_table(cursor)
-    assert [one.category for one in said] == [SpilledTableWarning] * spilled
+    assert [warning.category for warning in caught] == [SpilledTableWarning] * spilled
     assert table.names == ("a", "b", "c", "d")
     assert table.source.resident is not spilled
     np.testing.assert_array_equal(table.to_float(), CELLS)
     if spilled:
-        for text in (repr(table), str(said[0].message), *(p.read_bytes() for p in table.source.columns.files.places)):
+        for text in (repr(table), str(caught[0].message), *(p.read_bytes() for p in table.source.columns.files.places)):
             for word in (postgres_server.PASSWORD, postgres_server.QUOTED, postgres_server.USER):
                 assert (word.encode() if isinstance(text, bytes) else word) not in text
 
@@ -97,8 +97,8 @@ def test_the_server_stops_half_way(server, monkeypatch, tmp_path):
     monkeypatch.setattr(pq.ParquetWriter, "write_table", written)
     with server.connect() as connection, connection.cursor() as cursor:
         cursor.execute(MANY)
-        said = r"failed after [\d,]+ rows \(.*(closed the connection|terminat).*\)\. Run it again\."
-        with pytest.raises(TableError, match=said) as error:
+        message = r"failed after [\d,]+ rows \(.*(closed the connection|terminat).*\)\. Run it again\."
+        with pytest.raises(TableError, match=message) as error:
             open_table(cursor)
     without_secrets(error.value)
     assert not any(tmp_path.iterdir())

@@ -79,7 +79,7 @@ def test_damaged_files_are_refused(tmp_path, name):
     )
     for data in (b"", b"a,b\n1,0\n", whole[:30], whole[: len(whole) // 2], whole[:-30]):
         path.write_bytes(data)
-        with pytest.raises(TableError, match=rf"{name}: the file is damaged, or no spreadsheet"):
+        with pytest.raises(TableError, match=rf"{name}: the file is damaged, or not a spreadsheet"):
             open_table(path)
 
 

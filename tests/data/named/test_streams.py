@@ -66,13 +66,13 @@ def test_the_bits_are_those_of_the_frame(tmp_path, monkeypatch, kind, spilled):
     if spilled:
         monkeypatch.setattr(streams, "KEEP_BYTES", 100)
         monkeypatch.setattr(streams, "GROUP_ROWS", 120)
-    with warnings.catch_warnings(record=True, action="always") as said:
+    with warnings.catch_warnings(record=True, action="always") as caught:
         table = open_table(stream)
-    assert [one.category for one in said] == [SpilledTableWarning] * spilled
+    assert [warning.category for warning in caught] == [SpilledTableWarning] * spilled
     assert table.source.resident is not spilled
     np.testing.assert_array_equal(table.to_float(), open_table(FRAME).to_float())
     if spilled:
-        assert "can be read only once, so its 500 rows were written" in str(said[0].message)
+        assert "can be read only once, so its 500 rows were written" in str(caught[0].message)
         (starts,) = table.source.columns.files.groups
         assert len(starts) > 2
         folder = table.source.columns.files.places[0].parent

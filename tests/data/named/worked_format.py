@@ -30,4 +30,4 @@ def open_orc(request: FileRequest, *, max_bytes: int = MAX_BYTES) -> Table:
                 raise TableError(f"the table takes more than max_bytes={max_bytes}. Write it as Parquet.")
             tables.append(table)
     with naming(request.files[0]):
-        return open_frame(pa.concat_tables(tables), request, of_file=True)
+        return open_frame(pa.concat_tables(tables), request, from_file=True)

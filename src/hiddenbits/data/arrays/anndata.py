@@ -1,4 +1,4 @@
-"""AnnData objects: X or a layer, with the names of the columns. AnnData itself is never imported here."""
+"""AnnData objects: X or a layer, with the column names. The package anndata is never imported."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from hiddenbits.exceptions import TableError
 
 
 def within_anndata(data: Any, *, names: Any, layer: str | None = None) -> tuple[Any, Any, dict[str, Any]]:
-    """Return what to open in place of an AnnData, the names of its columns, and further options.
+    """Return the object to open in place of an AnnData, its column names, and further options.
 
-    X or a layer, whatever it is (an array, a sparse matrix, a Dask array). What stays on disk
-    (``anndata.read_h5ad(..., backed="r")``) is opened from its file.
+    The object is X or a layer of any type (an array, a sparse matrix, a dask array). Backed data
+    (``anndata.read_h5ad(..., backed="r")``) are opened from their file.
 
     Parameters
     ----------
@@ -26,22 +26,22 @@ def within_anndata(data: Any, *, names: Any, layer: str | None = None) -> tuple[
         listed = ", ".join(repr(str(name)) for name in data.layers) or "none"
         raise TableError(f"The AnnData has no layer {layer!r}. Its layers are: {listed}.")
     cells = data.X if layer is None else data.layers[layer]
-    named = tuple(str(name) for name in data.var_names) if names is None else names
+    column_names = tuple(str(name) for name in data.var_names) if names is None else names
     if cells is None:
         raise TableError("The AnnData has no X. Choose a layer with layer=.")
     if not _on_disk(cells):
-        return cells, named, {}
+        return cells, column_names, {}
     if layer is None and data.isbacked and not data.is_view and data.file.filename is not None:
-        return str(data.file.filename), named, {"format": "h5ad"}
-    what = "X" if layer is None else f"layer {layer!r}"
+        return str(data.file.filename), column_names, {"format": "h5ad"}
+    label = "X" if layer is None else f"layer {layer!r}"
     raise TableError(
-        f"{what} of the AnnData is on disk ({type(cells).__name__}). Open its file with open_table instead."
+        f"{label} of the AnnData is on disk ({type(cells).__name__}). Open its file with open_table instead."
     )
 
 
 def _on_disk(cells: Any) -> bool:
-    """Whether X or a layer is a handle to a file: of h5py, of zarr, or AnnData's own over either."""
-    kinds = type(cells).__mro__
-    return kinds[0].__module__.split(".")[0] in ("h5py", "zarr") or any(
-        kind.__name__ in ("CSRDataset", "CSCDataset") for kind in kinds
+    """Whether X or a layer is a handle to a file: of h5py, of zarr, or AnnData's own for either."""
+    classes = type(cells).__mro__
+    return classes[0].__module__.split(".")[0] in ("h5py", "zarr") or any(
+        base.__name__ in ("CSRDataset", "CSCDataset") for base in classes
     )

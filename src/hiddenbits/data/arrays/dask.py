@@ -1,4 +1,4 @@
-"""dask arrays: chunks are computed as they are needed, and never all at once."""
+"""dask arrays: chunks are computed when they are needed, never all at once."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from scipy import sparse
 
-from hiddenbits.data.arrays.source import Cells, open_rows
+from hiddenbits.data.arrays.source import CellConverter, Storage, open_rows
 from hiddenbits.data.cell_checks import MAX_BYTES, MAX_COLUMNS, check_width
 from hiddenbits.data.file_request import check_shape
 from hiddenbits.data.named.dask import DaskChunks, open_dask_frame, opening
@@ -27,16 +27,16 @@ def open_dask(data: Any, request: Request) -> Table:
     """Open a dask array or a dask DataFrame; chunks and partitions stay as they are.
 
     Chunks are NumPy arrays (masked ones too) or SciPy sparse arrays and matrices. The graph is run again for each part
-    of the table that is loaded: persist what is costly to make. Opening an array of whole numbers computes nothing.
-    Where cells can be missing, the first chunks are looked at, and the lengths that dask does not know are counted in
-    one computation. Columns of a frame may hold any values: all partitions are computed to look at them.
+    of the table that is loaded: persist results that are expensive to compute. Opening an array of integers computes
+    nothing. If cells can be missing, the first chunks are computed, and lengths that dask does not know are counted in
+    one computation. Columns of a frame may have any values: all partitions are computed to describe them.
 
     Parameters
     ----------
     data : dask.array.Array or dask.dataframe.DataFrame
         A table of two dimensions.
     request : Request
-        What every opener is asked.
+        The options that all openers share.
 
     Returns
     -------
@@ -49,9 +49,9 @@ def open_dask(data: Any, request: Request) -> Table:
     >>> open_table(da.ones((1000, 3), chunks=(400, 3), dtype=bool)).shape
     (1000, 3)
     """
-    homes = [kind.__module__ for kind in type(data).__mro__]
-    is_array = any(home.startswith("dask.array") for home in homes)
-    if not is_array and not (any(home.startswith("dask.dataframe") for home in homes) and data.ndim == 2):
+    modules = [base.__module__ for base in type(data).__mro__]
+    is_array = any(module.startswith("dask.array") for module in modules)
+    if not is_array and not (any(module.startswith("dask.dataframe") for module in modules) and data.ndim == 2):
         raise TableError(
             f"A dask {type(data).__name__} is not a table. Give a two-dimensional dask array or a dask DataFrame."
         )
@@ -67,7 +67,7 @@ def open_dask(data: Any, request: Request) -> Table:
 
 
 def _open_array(data: Any, request: Request) -> Table:
-    """Open an array, after holding what it declares against the caps."""
+    """Open an array, after checking its declared sizes against the limits."""
     is_sparse = sparse.issparse(data._meta)
     if not is_sparse and not isinstance(data._meta, np.ndarray):
         raise TableError(
@@ -79,9 +79,10 @@ def _open_array(data: Any, request: Request) -> Table:
     widths = tuple(int(width) for width in data.chunks[1])
     heights = tuple(-1 if math.isnan(height) else int(height) for height in data.chunks[0])
     n_columns, tallest = sum(widths), max(heights, default=0)
-    cells = Cells("sparse" if is_sparse else "dense", n_columns, request.empty, request.threshold, request.names)
+    storage: Storage = "sparse" if is_sparse else "dense"
+    converter = CellConverter(storage, n_columns, request.empty, request.threshold, request.names)
     if not is_sparse:
-        cells(np.zeros((0, n_columns if n_columns < MAX_COLUMNS else 0), data.dtype), 0)  # refuses other types
+        converter(np.zeros((0, n_columns if n_columns < MAX_COLUMNS else 0), data.dtype), 0)  # refuses other types
         if n_columns > MAX_COLUMNS:
             raise TableError(
                 f"The table has {n_columns} columns, more than the limit of {MAX_COLUMNS}. Use sparse chunks."
@@ -96,25 +97,25 @@ def _open_array(data: Any, request: Request) -> Table:
     check_shape(chunks.n_rows, n_columns)
     can_miss = data.dtype.kind in "fO" or np.ma.isMaskedArray(data._meta)
     rows = DaskRows(chunks, widths, is_sparse, float(n_columns), can_miss)
-    if is_sparse:  # how much is stored is seen from the first rows
-        some = chunks.pieces(0, chunks.n_rows)[:1]
-        (items,) = chunks.compute(partial(_from_blocks, widths, is_sparse, _n_items), some)
-        rows = replace(rows, row_items=items / (some[0][2] - some[0][1]))
-    return Table(open_rows([rows], cells, nan=True if is_sparse else None), request.names)
+    if is_sparse:  # the first rows determine how much is stored
+        first_chunk = chunks.pieces(0, chunks.n_rows)[:1]
+        (n_items,) = chunks.compute(partial(_from_blocks, widths, is_sparse, _n_items), first_chunk)
+        rows = replace(rows, row_items=n_items / (first_chunk[0][2] - first_chunk[0][1]))
+    return Table(open_rows([rows], converter, nan=True if is_sparse else None), request.names)
 
 
 @dataclass(frozen=True, eq=False)
 class DaskRows:
-    """Rows of a dask array; the checks of cells run inside dask's tasks, so that only bits travel.
+    """Rows of a dask array; cells are checked in dask's tasks, so that only `Bits` are sent.
 
     Attributes
     ----------
     chunks : DaskChunks
-        Where the rows are.
+        The chunks that hold the rows.
     widths : tuple of int
-        Columns of the blocks that stand side by side in a chunk of rows.
+        Columns of the adjacent blocks of a chunk of rows.
     is_sparse : bool
-        Whether blocks are sparse arrays of SciPy's.
+        Whether blocks are SciPy sparse arrays.
     row_items : float
         Stored cells of a row.
     can_miss : bool
@@ -135,12 +136,12 @@ class DaskRows:
         return self.chunks.n_rows, sum(self.widths)
 
     def mapped(self, function: Callable[[Any, int], T], start: int, stop: int) -> Iterator[T]:
-        """Yield the function of the rows of each chunk; all are made in one computation."""
+        """Yield function(rows, first row) of each chunk; all are computed together."""
         of_blocks = partial(_from_blocks, self.widths, self.is_sparse, function)
         yield from self.chunks.compute(of_blocks, self.chunks.pieces(start, stop))
 
     def only(self, start: int, stop: int) -> DaskRows:
-        """Return the rows with what rows start to stop need and no more: less to send."""
+        """Return the rows with only what rows start to stop need, so that less is sent."""
         return replace(self, chunks=self.chunks.only(start, stop))
 
 
@@ -158,7 +159,7 @@ def _from_blocks(
     high: int,
     first_row: int,
 ) -> T:
-    """Return the function of some rows of a chunk, after holding its blocks against what dask was told of them."""
+    """Return the function of some rows of a chunk, after comparing its blocks with dask's metadata."""
     for block, width in zip(blocks, widths, strict=True):
         if not (sparse.issparse(block) if is_sparse else isinstance(block, np.ndarray)):
             raise TableError(
@@ -171,9 +172,9 @@ def _from_blocks(
                 "is created."
             )
     if is_sparse:
-        checked = [as_csr(block, first_row) for block in blocks]
-        values = checked[0] if len(checked) == 1 else sparse.hstack(checked, format="csr")
+        matrices = [as_csr(block, first_row) for block in blocks]
+        values = matrices[0] if len(matrices) == 1 else sparse.hstack(matrices, format="csr")
     else:
-        beside: Any = np.ma.concatenate if any(map(np.ma.isMaskedArray, blocks)) else np.concatenate
-        values = blocks[0] if len(blocks) == 1 else beside(blocks, axis=1)
+        concatenate: Any = np.ma.concatenate if any(map(np.ma.isMaskedArray, blocks)) else np.concatenate
+        values = blocks[0] if len(blocks) == 1 else concatenate(blocks, axis=1)
     return function(values[low:high], first_row + low)

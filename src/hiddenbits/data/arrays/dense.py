@@ -1,4 +1,4 @@
-"""Arrays in memory: dense, masked or mapped ones, packed bits, SciPy's sparse ones, and lists of rows."""
+"""Arrays in memory: dense, masked or memory-mapped, packed, SciPy sparse, and lists of rows."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ PROTOCOLS = ("__array__", "__array_interface__", "__array_struct__", "__getitem_
 
 
 def is_array(X: Any) -> bool:
-    """Whether NumPy can make an array of rows of the object."""
+    """Whether NumPy can convert the object to an array of rows."""
     return not isinstance(X, (str, bytes, Mapping)) and any(hasattr(X, protocol) for protocol in PROTOCOLS)
 
 
 def open_array(X: Any, request: Request) -> Table:
-    """Open an array of 0, 1 and missing values, or what NumPy can make one of; one of -1 and 1 is recoded."""
+    """Open an array of 0, 1 and missing values, or an array-like; -1 and 1 are recoded."""
     if request.reals:
         return open_reals(X, request)
     array = as_array(X)
@@ -33,17 +33,17 @@ def open_array(X: Any, request: Request) -> Table:
     except TableError:
         if request.plain_only or request.threshold is not None or not _has_signs(array):
             raise
-        return open_text_array(array, request)  # which says what it reads as 1 and 0
+        return open_text_array(array, request)  # which reports the recoding
     return Table(MemorySource(*bits), request.names)
 
 
 def open_text_array(X: Any, request: Request) -> Table:
-    """Open an array or a list of rows of text, or about whose columns something was said: columns without names."""
+    """Open an array or a list of rows with text, or with options about columns: columns without names."""
     from hiddenbits.data.coding.coded_columns import CodedColumn, Coding
     from hiddenbits.data.columns.gather import cells_of_array
     from hiddenbits.data.columns.open import open_cells
 
-    request = replace(request, levels=False)  # in an array 0 and 1 are binary; all else has its type in column_types=
+    request = replace(request, levels=False)  # in arrays, other types than binary are specified with column_types=
     array = as_array(X)
     if array.ndim == 2 and not array.size:
         return open_array(array.astype(float), request)
@@ -55,7 +55,7 @@ def open_text_array(X: Any, request: Request) -> Table:
 
 
 def _has_signs(array: Any) -> bool:
-    """Whether the cells of some columns are -1 and 1, and those of all others 0 and 1; any of them may be missing."""
+    """Whether some columns have only -1 and 1, and all others 0 and 1, apart from missing values."""
     if array.dtype.kind == "c":
         return False
     try:
@@ -64,18 +64,18 @@ def _has_signs(array: Any) -> bool:
         return False
     if numbers.ndim != 2 or not (np.isin(numbers, (-1, 0, 1)) | np.isnan(numbers)).all():
         return False
-    with_minus = (numbers == -1).any(axis=0)
-    return bool(with_minus.any() and not (with_minus & (numbers == 0).any(axis=0)).any())
+    has_minus = (numbers == -1).any(axis=0)
+    return bool(has_minus.any() and not (has_minus & (numbers == 0).any(axis=0)).any())
 
 
 def open_sparse(X: Any, request: Request) -> Table:
-    """Open a sparse array or matrix of SciPy's."""
+    """Open a SciPy sparse array or matrix."""
     bits = sparse_bits(X, empty=request.empty, threshold=request.threshold, names=request.names)
     return Table(MemorySource(*bits), request.names)
 
 
 def open_packed(X: Any, request: Request) -> Table:
-    """Open bits as `numpy.packbits(..., axis=1)` packs them."""
+    """Open bits packed by `numpy.packbits(..., axis=1)`."""
     if request.n_columns is None:
         raise TableError("packed=True needs n_columns=, the number of columns before packing.")
     return Table(MemorySource(*packed_bits(as_array(X), request.n_columns)), request.names)
@@ -89,7 +89,7 @@ def as_array(X: Any) -> Any:
         if isinstance(X, (list, tuple)) and any(np.ma.isMaskedArray(row) for row in X):
             return np.ma.array(X)
         array = np.asarray(X)
-        # Numbers next to text have become text, too: as objects, a cell that is no bit is named with its place.
+        # With text, numbers have become text, too: as objects, errors name the position of a cell that is not binary.
         return np.asarray(X, dtype=object) if array.dtype.kind in "US" else array
     except (ValueError, TypeError, OverflowError) as error:
         raise TableError(

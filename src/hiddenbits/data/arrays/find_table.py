@@ -1,4 +1,4 @@
-"""Which arrays of a file are the table: one array, a sparse matrix, or what AnnData writes."""
+"""Finds the table in a file of named arrays: one array, a sparse matrix, or an AnnData group."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from hiddenbits.data.arrays.source import Cells, Storage, held, open_rows
+from hiddenbits.data.arrays.source import CellConverter, Storage, memory_source, open_rows
 from hiddenbits.data.arrays.stored import DenseRows, Find, SparseRows, Store, StoredArray, declared, library
 from hiddenbits.data.bits import Bits
 from hiddenbits.data.cell_checks import check_distinct
@@ -18,7 +18,7 @@ from hiddenbits.data.table import Table
 from hiddenbits.exceptions import TableError
 
 SPARSE = {"csr_matrix": "csr", "csc_matrix": "csc"}  # AnnData's names
-LISTED = 100  # names that a message shows at most
+LISTED = 100  # maximum number of names in a message
 
 Names = tuple[str, ...] | None
 
@@ -32,12 +32,12 @@ def open_stored(
     max_columns: int,
     array: str | None = None,
 ) -> Table:
-    """Open files of named arrays, one below the other, as one table.
+    """Open stacked files of named arrays as one table.
 
     Parameters
     ----------
     request : FileRequest
-        What every reader is asked.
+        The files and the options that all readers share.
     stores : sequence of Store
         The files.
     layer : str or None
@@ -45,45 +45,45 @@ def open_stored(
     nan : bool or None
         Whether the stored cells of a sparse matrix may be NaN.
     max_columns : int
-        The most columns that a file may declare.
+        Maximum number of columns that a file may declare.
     array : str or None
         Path of an array, of a sparse matrix, or of a group that AnnData wrote.
     """
-    found: list[tuple[DenseRows | SparseRows, Names]] = []
+    tables: list[tuple[DenseRows | SparseRows, Names]] = []
     for store in stores:
         with reading(store.place), library(), store.open() as find, warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # zarr's, about types of text that are not part of the standard yet
-            once = cache(find)  # an array or group is looked up several times
-            where, var = _find(once, array or "", layer)
-            rows = _table(store, once, where)
+            warnings.simplefilter("ignore")  # zarr's, about text types that are not standardized yet
+            find_cached = cache(find)  # arrays and groups are looked up several times
+            path, var = _find(find_cached, array or "", layer)
+            rows = _table(store, find_cached, path)
             check_shape(*rows.shape)
             if rows.shape[1] > max_columns:
                 raise TableError(f"the table declares {rows.shape[1]} columns, above max_columns={max_columns}.")
-            names = None if request.names is not None or var is None else _names(once, var, rows.shape[1])
-            found.append((rows, names))
-            if rows.kind != found[0][0].kind or (names != found[0][1] and rows.shape[1] == found[0][0].shape[1]):
-                first = found[0][0].kind
-                other = (
-                    "its columns have other names than"
+            names = None if request.names is not None or var is None else _names(find_cached, var, rows.shape[1])
+            tables.append((rows, names))
+            if rows.kind != tables[0][0].kind or (names != tables[0][1] and rows.shape[1] == tables[0][0].shape[1]):
+                first = tables[0][0].kind
+                difference = (
+                    "its column names differ from those"
                     if rows.kind == first
                     else f"stored as {rows.kind}, not as {first} as"
                 )
-                raise TableError(f"{other} in {request.files[0].name}. Write all files of a table alike.")
-    arrays = [rows for rows, _ in found]
+                raise TableError(f"{difference} in {request.files[0].name}. Write all files of a table alike.")
+    arrays = [rows for rows, _ in tables]
     check_widths(request.files, [rows.shape[1] for rows in arrays])
-    names = found[0][1] if request.names is None else request.names
+    names = tables[0][1] if request.names is None else request.names
     n_columns = arrays[0].shape[1]
     storage: Storage = "dense" if arrays[0].kind == "dense" else "sparse"
-    cells = Cells(storage, n_columns, request.empty, request.threshold, names)
+    converter = CellConverter(storage, n_columns, request.empty, request.threshold, names)
     with reading(request.files[0]):
-        cells.no_rows()  # refuses options with which no cell could be read
+        converter.convert_no_rows()  # refuses options that no cell could satisfy
     if arrays[0].kind != "csc":
-        return Table(open_rows(arrays, cells, nan=nan), names)
+        return Table(open_rows(arrays, converter, nan=nan), names)
     pieces: list[tuple[Bits, Bits]] = []
     for rows in arrays:
         with reading(rows.place):
-            pieces += rows.mapped(cells, 0, n_columns)
-    return Table(held(pieces), names)
+            pieces += rows.mapped(converter, 0, n_columns)
+    return Table(memory_source(pieces), names)
 
 
 def _join(*pieces: str | None) -> str:
@@ -91,19 +91,19 @@ def _join(*pieces: str | None) -> str:
 
 
 def _find(find: Find, root: str, layer: str | None) -> tuple[str, str | None]:
-    """Return the path of the table in a file, and that of the names of its columns, where AnnData wrote them."""
+    """Return the paths of the table in a file and of the column names, if AnnData wrote them."""
     node = find(root)
     if node is None:
         listed = _listed(find(""))
         raise TableError(f"there is no array or group {root!r}, or no metadata of it. The file holds {listed}.")
     if not _is_table(node):
         if find(_join(root, "var")) is not None:
-            where = _join(root, "X") if layer is None else _join(root, "layers", layer)
-            if find(where) is None or layer == "":
+            path = _join(root, "X") if layer is None else _join(root, "layers", layer)
+            if find(path) is None or layer == "":
                 raise TableError(
-                    f"there is no {where!r} in the file. The layers are: {_listed(find(_join(root, 'layers')))}."
+                    f"there is no {path!r} in the file. The layers are: {_listed(find(_join(root, 'layers')))}."
                 )
-            return where, _join(root, "var")
+            return path, _join(root, "var")
         arrays = [str(name) for name in node if _is_table(find(_join(root, str(name))))]
         if len(arrays) != 1:
             raise TableError(
@@ -117,7 +117,7 @@ def _find(find: Find, root: str, layer: str | None) -> tuple[str, str | None]:
 
 
 def _listed(group: Any) -> str:
-    """Return the names of what a group holds, for messages."""
+    """Return the names in a group, for messages."""
     return ", ".join(sorted(repr(str(name)) for name in group or ())[:LISTED]) or "nothing that can be listed"
 
 
@@ -126,7 +126,7 @@ def _is_table(node: Any) -> bool:
 
 
 def _attribute(node: Any, key: str) -> Any:
-    """Return an attribute of a group or array as Python has it, None if there is none of that name."""
+    """Return an attribute of a group or array as a Python object, None if there is none of that name."""
     value = node.attrs.get(key)
     value = value.tolist() if isinstance(value, np.ndarray) else value
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
@@ -169,11 +169,11 @@ def _part(store: Store, find: Find, name: str) -> StoredArray:
 
 
 def _names(find: Find, var: str, n_columns: int) -> tuple[str, ...]:
-    """Return the names of the columns, from the index of AnnData's `var`."""
-    told = _attribute(find(var), "_index")
-    index = _join(var, told if isinstance(told, str) else "_index")
+    """Return the column names, from the index of AnnData's `var`."""
+    index_name = _attribute(find(var), "_index")
+    index = _join(var, index_name if isinstance(index_name, str) else "_index")
     node = find(index)
-    if node is not None and not hasattr(node, "dtype"):  # text that may be missing
+    if node is not None and not hasattr(node, "dtype"):  # nullable text
         node = find(_join(index, "values"))
     if node is None or node.shape != (n_columns,):
         raise TableError(f"there are no {n_columns} column names at {index[:100]!r}. Give them with names=.")

@@ -28,24 +28,24 @@ def open_h5ad(
     """Open ``.h5ad`` files as AnnData (0.7 and later) writes them.
 
     The rows stay on disk: opening reads the metadata and a few rows, and cells are checked as they are read. Absent
-    cells of a sparse X are 0. Counts need `threshold`: with ``threshold=0`` a cell is 1 where anything was counted.
+    cells of a sparse X are 0. Counts need `threshold`: with ``threshold=0`` a cell is 1 if its count is positive.
     Nothing outside the file is ever read: links, virtual datasets and external storage are refused. Chunks may be
-    compressed with whatever filter HDF5 has at hand. A sparse matrix by columns (CSC) is loaded whole and turned into
+    compressed with any filter that HDF5 has. A sparse matrix by columns (CSC) is loaded completely and converted to
     rows.
 
     Parameters
     ----------
     request : FileRequest
-        What every reader is asked.
+        The files and the options that all readers share.
     layer : str, optional
         A layer instead of X.
     nan : bool, optional
-        Whether stored cells of a sparse float matrix may be NaN (not observed). By default the first 250,000 tell,
-        and a NaN that turns up later is refused.
+        Whether stored cells of a sparse float matrix may be NaN (not observed). By default this is
+        determined from the first 250,000, and a later NaN is refused.
     max_bytes : int, default=4 GiB
-        The most that a chunk, a row or the stored cells of one part may take in memory, or a whole CSC matrix.
+        Maximum memory of a chunk, a row, the stored cells of one part, or a complete CSC matrix.
     max_columns : int, default=10,000,000
-        The most columns that a file may declare.
+        Maximum number of columns that a file may declare.
     """
     h5py()
     stores = []
@@ -56,7 +56,7 @@ def open_h5ad(
 
 
 def h5py() -> Any:
-    """Return h5py, or say how to install it."""
+    """Return h5py; if it is missing, the error says how to install it."""
     try:
         import h5py
     except ImportError as error:
@@ -66,16 +66,16 @@ def h5py() -> Any:
 
 @dataclass(frozen=True)
 class H5Store:
-    """An HDF5 file; opened again for every read, so that it can be read by any thread or process.
+    """An HDF5 file; opened again for every read, so that any thread or process can read it.
 
     Attributes
     ----------
     place : Path
         The file.
     size : int
-        Its bytes, to notice one that was replaced.
+        Its size in bytes, to detect that it was replaced.
     max_bytes : int
-        The most that a chunk or a row may take in memory.
+        Maximum memory of a chunk or a row.
     """
 
     place: Path
@@ -99,8 +99,8 @@ def _find(file: Any, name: str) -> Any:
             return None
         if node.id.links.get_info(piece.encode()).type != h5py().h5l.TYPE_HARD:
             raise TableError(
-                f"{'/'.join(pieces[: i + 1])!r} is a link to another place or file, and links are not followed. "
-                "Write what it points to into this file."
+                f"{'/'.join(pieces[: i + 1])!r} is a link to another location or file, and links are not followed. "
+                "Write its target into this file."
             )
         node = node[piece]
     if isinstance(node, h5py().Dataset):

@@ -1,4 +1,4 @@
-"""``.npz`` files: an array among several, or a SciPy sparse matrix."""
+"""``.npz`` files: one of several arrays, or a SciPy sparse matrix."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from hiddenbits.data.arrays.npy import cells_of
-from hiddenbits.data.arrays.source import Cells, held
+from hiddenbits.data.arrays.npy import converter_for
+from hiddenbits.data.arrays.source import CellConverter, memory_source
 from hiddenbits.data.bits import Bits
 from hiddenbits.data.cell_checks import MAX_BYTES, MAX_COLUMNS
 from hiddenbits.data.file_request import FileRequest, check_shape, check_widths, reading
@@ -29,20 +29,20 @@ def open_npz(
     Parameters
     ----------
     request : FileRequest
-        What every reader is asked.
+        The files and the options that all readers share.
     key : str, optional
-        Which array of the file; not needed when there is one, or when the file is a sparse matrix.
+        Name of the array; not needed if there is only one, or if the file is a sparse matrix.
     max_bytes : int, default=4 GiB
-        The most that the arrays of one file may take in memory.
+        Maximum memory of the arrays of one file.
     max_columns : int, default=10,000,000
-        The most columns that a sparse matrix may declare.
+        Maximum number of columns that a sparse matrix may declare.
     """
     pieces = []
     for path in request.files:
         with reading(path), open_file(path) as file:
             pieces.append(_read(file, request, key, max_bytes, max_columns))
     check_widths(request.files, [x.shape[1] for x, _ in pieces])
-    return Table(held(pieces), request.names)
+    return Table(memory_source(pieces), request.names)
 
 
 def _read(
@@ -69,11 +69,11 @@ def _read(
         if array.ndim != 2:
             raise TableError(f"a table has rows and columns, but the array has {array.ndim} dimension(s).")
         check_shape(*array.shape)
-        return cells_of(request, array.shape[1])(array, 0)
+        return converter_for(request, array.shape[1])(array, 0)
     if request.packed:
         raise TableError("packed=True, but the file holds a sparse matrix.")
     matrix = sparse.load_npz(file)
     check_shape(*matrix.shape)
     if matrix.shape[1] > max_columns:
         raise TableError(f"the sparse matrix declares {matrix.shape[1]} columns, above max_columns={max_columns}.")
-    return Cells("sparse", matrix.shape[1], request.empty, request.threshold, request.names)(matrix, 0)
+    return CellConverter("sparse", matrix.shape[1], request.empty, request.threshold, request.names)(matrix, 0)

@@ -1,4 +1,4 @@
-"""Named arrays, as HDF5 files and Zarr stores hold them: rows that h5py or zarr read, whose interfaces agree."""
+"""Named arrays in HDF5 files and Zarr stores, which h5py and zarr read with the same interface."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from hiddenbits.data.locations.places import Place
 from hiddenbits.exceptions import TableError
 from hiddenbits.quoting import told
 
-SLAB_BYTES = 1 << 24  # stored bytes that are turned into bits at a time
+SLAB_BYTES = 1 << 24  # stored bytes that are converted at a time
 
 Find = Callable[[str], Any]  # the group or array at a path, None if there is nothing
 T = TypeVar("T")
 
 
 class Store(Protocol):
-    """A file of named arrays that can be opened again and again, in any thread or process."""
+    """A file of named arrays that can be opened repeatedly, in any thread or process."""
 
     @property
     def place(self) -> Place:
-        """Where the file is."""
+        """The location of the file."""
         ...
 
     @property
     def max_bytes(self) -> int:
-        """The most that a chunk or a row may take in memory, or the stored cells of a part."""
+        """Maximum memory of a chunk, a row, or the stored cells of a part."""
         ...
 
     def open(self) -> AbstractContextManager[Find]:
@@ -42,16 +42,16 @@ class Store(Protocol):
 
 @dataclass(frozen=True)
 class StoredArray:
-    """What a file declares of one array of numbers.
+    """Metadata of one array of numbers in a file.
 
     Attributes
     ----------
     name : str
         Path of the array within the file.
     shape : tuple of int
-        Its shape; the first axis is cut when rows are read.
+        Its shape; the first axis is sliced when rows are read.
     dtype : str
-        NumPy's name of the cells' type, byte order included.
+        NumPy's name of the type, including the byte order.
     chunk : tuple of int or None
         Shape of a chunk; None if the array is stored in one piece.
     """
@@ -67,7 +67,7 @@ class StoredArray:
         return math.prod(self.shape[1:]) * np.dtype(self.dtype).itemsize
 
     def read(self, find: Find, start: int, stop: int) -> NDArray[Any]:
-        """Return rows start to stop, of a type that SciPy knows: this machine's byte order, no half floats."""
+        """Return rows start to stop, in a type that SciPy supports: native byte order, no half floats."""
         node = find(self.name)
         if node is None or declared(node, self.name) != self:
             raise TableError("the file has changed since the table was opened. Open the table again.")
@@ -75,7 +75,7 @@ class StoredArray:
         return values.astype(np.float32 if values.dtype == np.float16 else values.dtype.newbyteorder("="), copy=False)
 
     def slabs(self, start: int, stop: int) -> Iterator[tuple[int, int]]:
-        """Yield runs of rows that are read together: whole chunks."""
+        """Yield ranges of rows that are read together: complete chunks."""
         band = self.chunk[0] if self.chunk else 1
         height = max(SLAB_BYTES // max(self.row_bytes, 1) // band, 1) * band
         while start < stop:
@@ -85,7 +85,7 @@ class StoredArray:
 
 
 def declared(node: Any, name: str, max_bytes: float = math.inf) -> StoredArray:
-    """Return what the library says of an array of numbers, after holding it against the cap."""
+    """Return the metadata of an array of numbers, after checking its sizes against the limit."""
     if node is None or node.dtype.kind not in "biuf":
         what = "is not there" if node is None else f"holds {node.dtype.str}, not numbers"
         raise TableError(f"the array {name!r} {what}. Cells must be 0, 1 or missing; write them again.")
@@ -130,7 +130,7 @@ class DenseRows:
         return np.dtype(self.array.dtype).kind == "f"
 
     def mapped(self, function: Callable[[Any, int], T], start: int, stop: int) -> Iterator[T]:
-        """Yield the function of rows, some chunks at a time."""
+        """Yield function(rows, first row), some chunks at a time."""
         with library(), self.store.open() as find:
             for low, high in self.array.slabs(start, stop):
                 yield function(self.array.read(find, low, high), low)
@@ -138,7 +138,7 @@ class DenseRows:
 
 @dataclass(frozen=True)
 class SparseRows:
-    """Rows of a CSR or CSC matrix in a file; one by columns (CSC) is read as a whole."""
+    """Rows of a CSR or CSC matrix in a file; one by columns (CSC) is read completely."""
 
     store: Store
     kind: Literal["csr", "csc"]
@@ -163,7 +163,7 @@ class SparseRows:
         return np.dtype(self.data.dtype).kind == "f"
 
     def mapped(self, function: Callable[[Any, int], T], start: int, stop: int) -> Iterator[T]:
-        """Yield the function of the rows (of a CSC matrix, of the columns), as one sparse array."""
+        """Yield function(rows, first row) with the rows as one sparse array; for a CSC matrix, the columns."""
         with library(), self.store.open() as find:
             indptr = self.indptr.read(find, start, stop + 1).astype(np.int64)
             first, last, n_items = int(indptr[0]), int(indptr[-1]), self.indices.shape[0]
@@ -181,12 +181,11 @@ class SparseRows:
             by_rows = self.kind == "csr"
             shape = (stop - start, self.shape[1]) if by_rows else self.shape
             matrix: Any = (sparse.csr_array if by_rows else sparse.csc_array)(shape, dtype=np.uint8)
-            matrix.indptr = (
-                indptr - first
-            )  # set, not passed: SciPy's constructor would cast them before they are checked
+            # Set, not passed: SciPy's constructor would cast index arrays before they are checked.
+            matrix.indptr = indptr - first
             matrix.indices = self.indices.read(find, first, last)
             data = self.data.read(find, first, last)
-            matrix.data = data.view(np.uint8) if data.dtype == np.bool_ else data  # any byte may be there: checked
+            matrix.data = data.view(np.uint8) if data.dtype == np.bool_ else data  # checked: bytes may have any value
             yield function(matrix, start if by_rows else 0)
 
 
@@ -200,14 +199,14 @@ def pieces_of(name: str) -> list[str]:
 
 @contextmanager
 def library() -> Iterator[None]:
-    """Turn whatever h5py or zarr raises into one `TableError`."""
+    """Turn all errors of h5py and zarr into a `TableError`."""
     try:
         yield
     except (TableError, PermissionError, FileNotFoundError):
         raise
     except BlockingIOError as error:
         raise TableError("the file is open for writing, here or in another program. Close it there first.") from error
-    except Exception as error:  # damage makes these libraries raise anything, from AttributeError to ZeroDivisionError
+    except Exception as error:  # after damage these libraries raise anything, from AttributeError to ZeroDivisionError
         plugin = (
             " or import the package that has this filter, such as hdf5plugin" if "required filter" in str(error) else ""
         )

@@ -1,4 +1,4 @@
-"""Zarr stores (``.zarr``, ``.zarr.zip``), local or at an address: one array of bits, or what AnnData writes."""
+"""Zarr stores (``.zarr``, ``.zarr.zip``), local or at an address: one binary array, or an AnnData group."""
 
 from __future__ import annotations
 
@@ -31,27 +31,27 @@ def open_zarr(
 ) -> Table:
     """Open Zarr stores of format 2 or 3: folders, zip archives of them, or folders at an address.
 
-    A store holds a two-dimensional array of bool, int, uint or float, in which NaN is a blank; or what AnnData writes,
-    with a dense or sparse X and the names of its columns. The rows stay where they are: opening reads the metadata and
-    a few rows, and cells are checked as they are read. Chunks of many rows that are small against a part are the
-    quickest. A sparse matrix by columns (CSC) is loaded whole and turned into rows.
+    A store contains a two-dimensional array of bool, int, uint or float, in which NaN is a missing value; or an AnnData
+    group with a dense or sparse X and column names. The rows are not loaded: opening reads the metadata and a few rows,
+    and cells are checked as they are read. Chunks of many rows that are smaller than a part are the fastest. A sparse
+    matrix by columns (CSC) is loaded completely and converted to rows.
 
     Parameters
     ----------
     request : FileRequest
-        What every reader is asked.
+        The files and the options that all readers share.
     array : str, optional
-        Path of the array, of a sparse matrix or of AnnData's group within the store. Not needed when the store
-        is one array, holds one array, or was written by AnnData.
+        Path of the array, of a sparse matrix or of AnnData's group within the store. Not needed if the store
+        is one array, contains one array, or was written by AnnData.
     layer : str, optional
         A layer of AnnData instead of X.
     nan : bool, optional
-        Whether stored cells of a sparse float matrix may be NaN (not observed). By default the first 250,000 tell,
-        and a NaN that turns up later is refused.
+        Whether stored cells of a sparse float matrix may be NaN (not observed). By default this is
+        determined from the first 250,000, and a later NaN is refused.
     max_bytes : int, default=4 GiB
-        The most that a chunk, a row or the stored cells of one part may take in memory, or a whole CSC matrix.
+        Maximum memory of a chunk, a row, the stored cells of one part, or a complete CSC matrix.
     max_columns : int, default=10,000,000
-        The most columns that a store may declare.
+        Maximum number of columns that a store may declare.
     """
     zarr()
     stores = []
@@ -67,7 +67,7 @@ def open_zarr(
 
 
 def zarr() -> Any:
-    """Return zarr, or say how to install it."""
+    """Return zarr; if it is missing, the error says how to install it."""
     try:
         import zarr
         import zarr.storage
@@ -85,9 +85,9 @@ class ZarrStore:
     place : Place
         The folder or archive.
     size : int or None
-        Bytes of the archive, to notice one that was replaced.
+        Size of the archive in bytes, to detect that it was replaced.
     max_bytes : int
-        The most that a chunk or a row may take in memory.
+        Maximum memory of a chunk or a row.
     """
 
     place: Place
@@ -96,7 +96,7 @@ class ZarrStore:
 
     @contextmanager
     def open(self) -> Iterator[Find]:
-        """Open the store for a while; what a server says gives no secret away."""
+        """Open the store; errors of a server reveal no secret."""
         storage, place = zarr().storage, self.place
         if isinstance(place, RemoteFile):
             from fsspec.implementations.asyn_wrapper import AsyncFileSystemWrapper
@@ -119,8 +119,8 @@ def _find(store: Any, name: str) -> Any:
         node = zarr().open(store, path="/".join(pieces_of(name)), mode="r")
     except FileNotFoundError:
         return None
-    told = node.metadata
-    codecs = [getattr(told, part, None) for part in ("filters", "compressor", "codecs")]
-    if "pickle" in repr(codecs).lower():  # numcodecs has such a codec, and would run what it finds
+    metadata = node.metadata
+    codecs = [getattr(metadata, part, None) for part in ("filters", "compressor", "codecs")]
+    if "pickle" in repr(codecs).lower():  # numcodecs has such a codec, and would run its programs
         raise TableError(f"{name!r} is stored as pickles, which are programs and never run. Write numbers.")
     return node

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hiddenbits.data.cell_checks import Empty, dense_bits
 from hiddenbits.data.file_request import FileRequest, naming, reading
-from hiddenbits.data.items.gather import NULL, Batch, open_items
+from hiddenbits.data.items.gather import NULL, ItemBatch, open_items
 from hiddenbits.data.table import Table
 from hiddenbits.exceptions import TableError
 from hiddenbits.quoting import told
@@ -19,8 +19,8 @@ from hiddenbits.quoting import told
 Batches = Iterable[tuple[str, int, Any]]  # the file, the number of the first row in it, and a record batch
 
 
-class Asked(NamedTuple):
-    """What was asked of a reader whose table may be one of items; see `open_parquet`."""
+class ItemOptions(NamedTuple):
+    """Options of readers whose files may hold lists of items or pairs; see `open_parquet`."""
 
     column: str | None
     row: str | None
@@ -31,37 +31,37 @@ class Asked(NamedTuple):
     max_bytes: int
 
     def is_for(self, schema: Any) -> bool:
-        """Whether columns of this schema hold items: so it was said, or the only one holds lists."""
+        """Whether columns of this schema hold items: an option says so, or the only column holds lists."""
         import pyarrow as pa
 
-        kinds = [pa.types.is_list(kind) or pa.types.is_large_list(kind) for kind in schema.types]
-        return kinds == [True] or any(one is not None for one in self[:5])
+        are_lists = [pa.types.is_list(arrow_type) or pa.types.is_large_list(arrow_type) for arrow_type in schema.types]
+        return are_lists == [True] or any(option is not None for option in self[:5])
 
 
 def open_arrow(
-    request: FileRequest, names: Sequence[str], batches: Callable[[list[str]], Batches], asked: Asked
+    request: FileRequest, names: Sequence[str], batches: Callable[[list[str]], Batches], options: ItemOptions
 ) -> Table:
     """Open record batches with a column that lists the items of each row, or with a line for each pair.
 
     Parameters
     ----------
     request : FileRequest
-        What every reader is asked.
+        The files and the options that all readers share.
     names : sequence of str
-        All columns that there are.
+        Names of all columns.
     batches : function
-        Returns batches of the columns that it is told.
-    asked : Asked
-        Which columns say what.
+        Returns batches of the columns with the names given to it.
+    options : ItemOptions
+        Which columns hold lists, row keys, items and values, and limits.
     """
-    column, row, item, value, items, max_columns, max_bytes = asked
+    column, row, item, value, items, max_columns, max_bytes = options
     pairs = not row is item is value is None
     column = column or (names[0] if not pairs and len(names) == 1 else None)
-    said = {"column": column, "row": row, "item": item, "value": value}
+    roles = {"column": column, "row": row, "item": item, "value": value}
     with naming(request.files[0]):
         if request.choices or (pairs and column is not None):
             raise TableError(
-                "Lists and pairs have no columns of their own. Remove what was said about columns; of pairs, column=."
+                "Lists and pairs have no columns of their own. Remove the options about columns, and column= for pairs."
             )
         if column is None and (row is None or item is None):
             raise TableError("Give column=, which lists items, or row= and item=, the columns of keys and of items.")
@@ -69,23 +69,23 @@ def open_arrow(
             raise TableError("row=, item= and value= must name different columns.")
         if value is None and request.threshold is not None:
             raise TableError("threshold= does not apply to baskets, which contain items, not numbers.")
-        for option, name in said.items():
+        for option, name in roles.items():
             if name is not None and name not in names:
                 shown = ", ".join(map(repr, names[:10])) + (", ..." if len(names) > 10 else "")
                 raise TableError(f"{option}= names {name!r}, but the columns are {shown}.")
-    found = batches([name for name in said.values() if name is not None])
+    record_batches = batches([name for name in roles.values() if name is not None])
     if row is None or item is None:
-        return open_items(request, _lists(found, str(column), request.empty), items, max_columns, max_bytes)
-    numbered = items is not None or request.n_columns is not None  # whole numbers are columns then
-    lines = _pairs(found, row, item, value, request.threshold, numbered)
+        return open_items(request, _lists(record_batches, str(column), request.empty), items, max_columns, max_bytes)
+    numbered = items is not None or request.n_columns is not None  # then integers are column numbers
+    lines = _pairs(record_batches, row, item, value, request.threshold, numbered)
     return open_items(request, lines, items, max_columns, max_bytes, row)
 
 
-def _lists(batches: Batches, column: str, empty: Empty) -> Iterator[Batch]:
+def _lists(batches: Batches, column: str, empty: Empty) -> Iterator[ItemBatch]:
     """Yield the items of lists. A null list is an empty basket only with ``empty="zero"``."""
     import pyarrow as pa
 
-    kinds: dict[str, str] = {}
+    types: dict[str, str] = {}
     for path, first, batch in batches:
         with decoding(path):
             lists = batch.column(column)
@@ -98,21 +98,21 @@ def _lists(batches: Batches, column: str, empty: Empty) -> Iterator[Batch]:
                 )
             lengths = lists.value_lengths().fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
             values = lists.flatten()
-            found = Batch(path, "row", first, np.cumsum(lengths) - lengths, np.zeros(0))
+            items = ItemBatch(path, "row", first, np.cumsum(lengths) - lengths, np.zeros(0))
             if values.null_count:
-                raise TableError(f"{found.place(_first_null(values))}: the list contains a null. Remove it.")
-            values = _plain(values, column, "lists of item numbers or names", kinds)
-        yield found._replace(items=_encoded(values) if kinds[column] == "large_string" else values.to_numpy())
+                raise TableError(f"{items.label(_first_null(values))}: the list contains a null. Remove it.")
+            values = _plain(values, column, "lists of item numbers or names", types)
+        yield items._replace(items=_encoded(values) if types[column] == "large_string" else values.to_numpy())
 
 
 def _pairs(
     batches: Batches, row: str, item: str, value: str | None, threshold: float | None, numbered: bool
-) -> Iterator[Batch]:
-    """Yield the items of pairs, with the key of a row where it is not that of the line before."""
+) -> Iterator[ItemBatch]:
+    """Yield the items of pairs, with the key of each line whose key differs from that of the line before."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    kinds: dict[str, str] = {}
+    types: dict[str, str] = {}
     last: Any = None
     for path, first, batch in batches:
         if not batch.num_rows:
@@ -122,32 +122,32 @@ def _pairs(
                 if batch.column(name).null_count:
                     line = first + _first_null(batch.column(name))
                     raise TableError(f"line {line}: {name!r} is null. Remove the line. (Lines are counted from 0.)")
-            keys = _plain(batch.column(row), row, "whole numbers or text, as row= takes", kinds)
-            found = _plain(batch.column(item), item, "whole numbers or text, as item= takes", kinds)
-            opens = np.ones(len(keys), bool)
-            opens[0] = last is None or keys[0] != last
-            opens[1:] = pc.not_equal(keys[1:], keys[:-1]).to_numpy(zero_copy_only=False)
-            last, starts = keys[-1], np.flatnonzero(opens)
-            values = None if value is None else _seen(batch.column(value), value, threshold, first)
-            plain = numbered and kinds[item] != "large_string"
-            columns = found.to_numpy() if plain else _encoded(found)
-        yield Batch(path, "line", first, starts, columns, values, keys.take(pa.array(starts)))
+            keys = _plain(batch.column(row), row, "whole numbers or text, as row= takes", types)
+            items = _plain(batch.column(item), item, "whole numbers or text, as item= takes", types)
+            begins_row = np.ones(len(keys), bool)
+            begins_row[0] = last is None or keys[0] != last
+            begins_row[1:] = pc.not_equal(keys[1:], keys[:-1]).to_numpy(zero_copy_only=False)
+            last, starts = keys[-1], np.flatnonzero(begins_row)
+            values = None if value is None else _binary_values(batch.column(value), value, threshold, first)
+            as_numbers = numbered and types[item] != "large_string"
+            columns = items.to_numpy() if as_numbers else _encoded(items)
+        yield ItemBatch(path, "line", first, starts, columns, values, keys.take(pa.array(starts)))
 
 
-def _seen(array: Any, column: str, threshold: float | None, first: int) -> NDArray[np.uint8]:
-    """Return what was seen: 0, 1 or `NULL`."""
+def _binary_values(array: Any, column: str, threshold: float | None, first: int) -> NDArray[np.uint8]:
+    """Return the values of pairs: 0, 1 or `NULL`."""
     import pyarrow as pa
 
     numbers = array.cast("uint8" if pa.types.is_boolean(array.type) else "float64", safe=False).cast("float64")
     cells = numbers.to_numpy(zero_copy_only=False)[:, None]
     bits, observed = dense_bits(cells, empty="missing", threshold=threshold, names=(column,), first_row=first)
-    seen: NDArray[np.uint8] = np.where(observed.to_dense()[:, 0] == 0, np.uint8(NULL), bits.to_dense()[:, 0])
-    return seen
+    values: NDArray[np.uint8] = np.where(observed.to_dense()[:, 0] == 0, np.uint8(NULL), bits.to_dense()[:, 0])
+    return values
 
 
 @contextmanager
 def decoding(path: str) -> Iterator[None]:
-    """Name the file in errors, those of Arrow included: some of its exceptions are nothing else."""
+    """Name the file in errors, also in those of Arrow, some of which are only ArrowException."""
     import pyarrow as pa
 
     with reading(path):
@@ -157,29 +157,29 @@ def decoding(path: str) -> Iterator[None]:
             raise TableError(f"the file is damaged ({told(error)}). Write it again.") from error
 
 
-def _plain(array: Any, column: str, wanted: str, kinds: dict[str, str]) -> Any:
-    """Return whole numbers or text as one of three types, which is that of all batches."""
+def _plain(array: Any, column: str, expected: str, types: dict[str, str]) -> Any:
+    """Return integers or text as one of three types, which must be that of all batches."""
     import pyarrow as pa
 
     held = array.type
     if pa.types.is_dictionary(held):
         array = array.dictionary_decode()
     if pa.types.is_integer(array.type):
-        kind = "uint64" if pa.types.is_uint64(array.type) else "int64"
+        type_name = "uint64" if pa.types.is_uint64(array.type) else "int64"
     elif pa.types.is_string(array.type) or pa.types.is_large_string(array.type):
-        array.validate(full=True)  # Parquet's reader lets text pass that is not UTF-8
-        kind = "large_string"
+        array.validate(full=True)  # the Parquet reader does not check that text is UTF-8
+        type_name = "large_string"
     else:
-        raise TableError(f"column {column!r} holds {held}, not {wanted}. Cast the column.")
-    if kinds.setdefault(column, kind) != kind:
-        raise TableError(f"column {column!r} holds {held}, but {kinds[column]} before. Use one type.")
-    return array.cast(kind)
+        raise TableError(f"column {column!r} holds {held}, not {expected}. Cast the column.")
+    if types.setdefault(column, type_name) != type_name:
+        raise TableError(f"column {column!r} holds {held}, but {types[column]} before. Use one type.")
+    return array.cast(type_name)
 
 
 def _encoded(values: Any) -> tuple[NDArray[Any], list[Any]]:
     """Return codes of values, and the distinct values."""
-    found = values.dictionary_encode()
-    return found.indices.to_numpy(zero_copy_only=False), found.dictionary.to_pylist()
+    encoded = values.dictionary_encode()
+    return encoded.indices.to_numpy(zero_copy_only=False), encoded.dictionary.to_pylist()
 
 
 def _first_null(array: Any) -> int:

@@ -1,7 +1,7 @@
-"""The one gatherer of items: lists of items, or pairs of a row and an item, become the rows of a table.
+"""Gathers items: lists of items, or pairs of a row and an item, become the rows of a table.
 
-Batches of any format come in. Items are numbered, rows are found, and the items of each row end up ascending and
-distinct, as compressed sparse rows: in memory, or above a size in temporary files (`SpilledTableWarning`).
+Batches come from any format. Items are numbered, pairs are grouped by row, and the items of each row are sorted and
+made distinct, as compressed sparse rows: in memory, or if large in temporary files (`SpilledTableWarning`).
 """
 
 from __future__ import annotations
@@ -32,28 +32,28 @@ from hiddenbits.data.text_files import read_lines
 from hiddenbits.exceptions import DuplicateItemsWarning, SpilledTableWarning, TableError
 from hiddenbits.quoting import printable, quoted
 
-HELD_BYTES = 1 << 28  # what takes more while it is gathered goes to files
-SORTED = 1 << 20  # items sorted at a time: sorting takes several times their memory
-LINE_BYTES = 80  # of a line, while lines that do not stand together are put in order
-MOST = 1 << 29  # columns: four times as much is the largest number of 32 bits
-NULL = 2  # code of a value that is missing; 0 and 1 are themselves
+HELD_BYTES = 1 << 28  # larger data are written to files while they are gathered
+SORTED = 1 << 20  # items sorted at a time, as sorting takes several times their memory
+LINE_BYTES = 80  # of a line, while lines are grouped by row
+MAX_ITEMS = 1 << 29  # items: four times as many are the largest 32-bit integer
+NULL = 2  # code of a missing value; 0 and 1 are their own codes
 
 
-class Batch(NamedTuple):
-    """Some items, row after row.
+class ItemBatch(NamedTuple):
+    """Items of some rows, row by row.
 
     Attributes
     ----------
     path, unit, first : str, str, int
-        The file, what a message counts there ("line" or "row"), and the number of the first of them.
+        The file, the unit that messages count ("line" or "row"), and the number of the first one.
     starts : ndarray of int64
-        Where rows begin among the items; of pairs, the first may belong to a row that began before.
+        Positions among the items at which rows begin; the first pairs may belong to a row that began before.
     items : ndarray, or tuple of ndarray and list
-        Numbers of columns; or codes, and the names or numbers for which they stand.
+        Column numbers; or codes, and the names or numbers that they stand for.
     values : ndarray of uint8, optional
-        Of pairs with a value: 0, 1 or `NULL`.
+        Values of pairs: 0, 1 or `NULL`.
     keys : pyarrow.Array, optional
-        Of pairs: the keys of the rows that begin.
+        For pairs, the keys of the rows that begin.
     """
 
     path: str
@@ -64,29 +64,29 @@ class Batch(NamedTuple):
     values: AnyArray | None = None
     keys: Any = None
 
-    def place(self, at: int) -> str:
-        """Return where an item is: pairs have a line each."""
-        within = at if self.keys is not None else int(np.searchsorted(self.starts, at, side="right")) - 1
-        return f"{self.unit} {self.first + within}"
+    def label(self, item: int) -> str:
+        """Return the line or row of an item, for messages; each pair has its own line."""
+        offset = item if self.keys is not None else int(np.searchsorted(self.starts, item, side="right")) - 1
+        return f"{self.unit} {self.first + offset}"
 
 
 def open_items(
-    request: Request, batches: Iterable[Batch], items: Any, max_columns: int, max_bytes: int, row: str = ""
+    request: Request, batches: Iterable[ItemBatch], items: Any, max_columns: int, max_bytes: int, row: str = ""
 ) -> Table:
     """Open batches of items as a table.
 
     Parameters
     ----------
     request : Request
-        What every reader is asked.
+        The options that all readers share.
     batches : iterable of Batch
         The items.
     items : sequence of str, path or None
-        Names of the items, as the user gave them. By default, items that are not numbers of columns are sorted.
+        Names of the items, as the user gave them. By default, items that are not column numbers are sorted.
     max_columns : int
-        The most columns that there may be.
+        Maximum number of columns.
     max_bytes : int
-        The most that lines may take while they are put in order, where those of a row do not stand together.
+        Maximum memory for grouping lines by row, if the lines of a row are not consecutive.
     row : str
         The name of the column of row keys, for messages.
     """
@@ -97,8 +97,8 @@ def open_items(
         for batch in batches:
             with reading(batch.path):
                 gatherer.add(batch)
-        inside: AbstractContextManager[None] = naming(files[0]) if files else nullcontext()
-        with inside:
+        context: AbstractContextManager[None] = naming(files[0]) if files else nullcontext()
+        with context:
             return gatherer.table(request, max_bytes, row)
     except BaseException:
         gatherer.remove()
@@ -106,22 +106,22 @@ def open_items(
 
 
 class _Gatherer:
-    """Items as they come; see `open_items`. A cell is the number of an item, or four times that plus its value."""
+    """Gathers batches; see `open_items`. A cell is an item number, or four times that plus the value of a pair."""
 
     def __init__(self, names: tuple[str, ...] | None, n_columns: int | None, max_columns: int) -> None:
         self._names, self._n_columns, self._max_columns = names, n_columns, max_columns
         self._known: dict[Any, int] = {name: j for j, name in enumerate(names or ())}
-        self._by_code = False  # whether items come as codes of names or numbers
+        self._has_codes = False  # whether batches have codes of names or numbers
         self._starts, self._cells = Spool(np.int64), Spool(np.int32)
         self._keys: KeySpool | None = None
         self._scale, self._largest, self._n_ones = 1, -1, 0
-        # Of each file: its first row, how a message names its rows, and what to subtract from their numbers.
+        # For each file: its first row, how messages name its rows, and what to subtract from row numbers.
         self._files: list[tuple[int, str, int]] = []
         self._folder: Path | None = None
         self._n_repeats, self._first_repeat = 0, ""
 
-    def add(self, batch: Batch) -> None:
-        """Take some items."""
+    def add(self, batch: ItemBatch) -> None:
+        """Add the items of a batch."""
         label = f"{batch.path}: {batch.unit}" if batch.path else batch.unit
         if not self._files or self._files[-1][1] != label:
             self._files.append((self._starts.n, label, self._starts.n - batch.first))
@@ -145,61 +145,61 @@ class _Gatherer:
             shutil.rmtree(self._folder, ignore_errors=True)
             self._folder = None
 
-    def _numbers(self, batch: Batch) -> AnyArray:
-        """Return numbers of columns, or of items in the order in which they were first seen."""
+    def _numbers(self, batch: ItemBatch) -> AnyArray:
+        """Return column numbers, or numbers of items in order of first appearance."""
         if isinstance(batch.items, np.ndarray):
-            limit = self._n_columns or min(self._max_columns, MOST)
-            bad = (batch.items < 0) | (batch.items >= limit)
-            if bad.any():
-                at = int(np.argmax(bad))
+            limit = self._n_columns or min(self._max_columns, MAX_ITEMS)
+            out_of_range = (batch.items < 0) | (batch.items >= limit)
+            if out_of_range.any():
+                index = int(np.argmax(out_of_range))
                 raise TableError(
-                    f"{batch.place(at)}: item {quoted(batch.items[at])} is not between 0 and {limit - 1}, the last "
-                    f"column. {'Raise max_columns=' if self._n_columns is None else 'Give n_columns='}, if it is one."
+                    f"{batch.label(index)}: item {quoted(batch.items[index])} is not between 0 and {limit - 1}, the "
+                    f"last column. If valid, {'raise max_columns=' if self._n_columns is None else 'give n_columns='}."
                 )
             self._largest = max(self._largest, int(batch.items.max()) if len(batch.items) else -1)
             return batch.items
         codes, distinct = batch.items
-        known, self._by_code = self._known, True
+        known, self._has_codes = self._known, True
         if self._names is None:
-            place = [known.setdefault(one, len(known)) for one in distinct]
+            number_of = [known.setdefault(item, len(known)) for item in distinct]
             if len(known) > self._max_columns:
                 raise TableError(
                     f"more than max_columns={self._max_columns} items. Raise it, or list some with items=."
                 )
         else:
-            place = [known.get(one, -1) for one in distinct]
-        numbers = np.array(place, np.int32)[codes]
+            number_of = [known.get(item, -1) for item in distinct]
+        numbers = np.array(number_of, np.int32)[codes]
         if len(numbers) and numbers.min() < 0:
-            at = int(np.argmin(numbers))
-            raise TableError(f"{batch.place(at)}: item {quoted(distinct[codes[at]])} is not in items=. List all there.")
+            i = int(np.argmin(numbers))
+            raise TableError(f"{batch.label(i)}: item {quoted(distinct[codes[i]])} is not in items=. List all items.")
         return numbers
 
     def table(self, request: Request, max_bytes: int, row: str) -> Table:
-        """Return the table of what was added."""
+        """Return the table of all batches."""
         self._starts.add(np.array([self._cells.n]))
         if self._starts.n == 1:
             raise TableError("the file is empty. A table needs at least one row.")
-        names, place = self._columns()
-        keys = None if self._keys is None else self._in_order(self._keys, max_bytes, row)
+        names, column_of = self._columns()
+        keys = None if self._keys is None else self._group_rows(self._keys, max_bytes, row)
         n_columns = self._n_columns or (self._largest + 1 if names is None else len(names))
         if not n_columns:
             raise TableError("All baskets are empty. Give the number of columns with n_columns=.")
-        self._sort(place, names)
+        self._sort(column_of, names)
         return Table(self._source(n_columns, keys, request.empty), names if request.names is None else request.names)
 
     def _columns(self) -> tuple[tuple[str, ...] | None, AnyArray | None]:
-        """Return the names of the columns, and the column of each item where items are numbered otherwise."""
-        if not self._by_code or self._names is not None:
+        """Return the column names, and the column of each item unless items are column numbers already."""
+        if not self._has_codes or self._names is not None:
             return self._names, None
         listed = sorted(self._known)
         if self._n_columns not in (None, len(listed)):
             raise TableError(f"{len(listed)} items found, not n_columns={self._n_columns}. Name them with items=.")
-        place = np.empty(len(listed), np.int32)
-        place[[self._known[item] for item in listed]] = np.arange(len(listed))
-        return tuple(map(str, listed)), place
+        column_of = np.empty(len(listed), np.int32)
+        column_of[[self._known[item] for item in listed]] = np.arange(len(listed))
+        return tuple(map(str, listed)), column_of
 
-    def _in_order(self, spool: KeySpool, max_bytes: int, row: str) -> Any:
-        """Bring lines of one key together, if they are not, and return the keys of the rows."""
+    def _group_rows(self, spool: KeySpool, max_bytes: int, row: str) -> Any:
+        """Group the lines by key, unless they are grouped already, and return the keys of the rows."""
         keys = spool.all()
         if spool.ordered:
             return keys
@@ -223,15 +223,15 @@ class _Gatherer:
         self.remove()
         return distinct
 
-    def _sort(self, place: AnyArray | None, names: Sequence[str] | None) -> None:
-        """Bring the items of each row in order, each once, where they are."""
+    def _sort(self, column_of: AnyArray | None, names: Sequence[str] | None) -> None:
+        """Sort the items of each row and drop repeated ones, in place."""
         row = end = 0
         while row < self._starts.n - 1:
             starts = self._starts.get(row, row + SORTED + 1)
             height = max(1, int(np.searchsorted(starts, starts[0] + SORTED, side="right")) - 1)
             lengths, cells = np.diff(starts[: height + 1]), self._cells.get(starts[0], starts[height])
-            if place is not None:
-                cells = place[cells // self._scale] * self._scale + cells % self._scale
+            if column_of is not None:
+                cells = column_of[cells // self._scale] * self._scale + cells % self._scale
             lengths, cells = self._distinct(row, lengths, cells, names)
             self._starts.put(row, end + np.cumsum(lengths) - lengths)
             self._cells.put(end, cells)
@@ -249,45 +249,46 @@ class _Gatherer:
     def _distinct(
         self, first: int, lengths: AnyArray, cells: AnyArray, names: Sequence[str] | None
     ) -> tuple[AnyArray, AnyArray]:
-        """Return how many distinct items rows have, and their cells, ascending."""
+        """Return the number of distinct items of each row, and their cells in ascending order."""
         stride = (int(cells.max(initial=0)) // self._scale + 1) * self._scale
-        wide = np.repeat(np.arange(len(lengths)) * stride, lengths) + cells
-        pairs = wide // self._scale
-        if (pairs[1:] > pairs[:-1]).all():  # most files are in order already
+        sorted_cells = np.repeat(np.arange(len(lengths)) * stride, lengths) + cells
+        pairs = sorted_cells // self._scale
+        if (pairs[1:] > pairs[:-1]).all():  # most files are sorted already
             return lengths, cells
-        wide.sort()
-        pairs = wide // self._scale
-        again = np.flatnonzero(pairs[1:] == pairs[:-1])
-        if len(again):
-            others = again[wide[again] != wide[again + 1]]
-            at = int((others if len(others) else again)[0])
-            row, item = divmod(int(pairs[at]), stride // self._scale)
-            where = f"{self._place(first + row)}: item {item if names is None else quoted(names[item])}"
-            if len(others):
-                said = ["null" if value == NULL else quoted(value) for value in wide[at : at + 2] % self._scale]
-                raise TableError(f"{where} has the values {' and '.join(said)}. Keep one line per pair.")
-            self._first_repeat = self._first_repeat or f"{where} occurs twice"
-            self._n_repeats += len(again)
-            wide = np.delete(wide, again)
-        rows, cells = np.divmod(wide, stride)
+        sorted_cells.sort()
+        pairs = sorted_cells // self._scale
+        repeats = np.flatnonzero(pairs[1:] == pairs[:-1])
+        if len(repeats):
+            conflicts = repeats[sorted_cells[repeats] != sorted_cells[repeats + 1]]
+            first_pair = int((conflicts if len(conflicts) else repeats)[0])
+            row, item = divmod(int(pairs[first_pair]), stride // self._scale)
+            label = f"{self._row_label(first + row)}: item {item if names is None else quoted(names[item])}"
+            if len(conflicts):
+                pair = sorted_cells[first_pair : first_pair + 2] % self._scale
+                values = ["null" if value == NULL else quoted(value) for value in pair]
+                raise TableError(f"{label} has the values {' and '.join(values)}. Keep one line per pair.")
+            self._first_repeat = self._first_repeat or f"{label} occurs twice"
+            self._n_repeats += len(repeats)
+            sorted_cells = np.delete(sorted_cells, repeats)
+        rows, cells = np.divmod(sorted_cells, stride)
         return np.bincount(rows, minlength=len(lengths)), cells
 
-    def _place(self, row: int) -> str:
-        """Return how a message names a row: by its place in its file, or its number where its lines may be anywhere."""
+    def _row_label(self, row: int) -> str:
+        """Return how messages name a row: by its position in its file, or by its number if rows were grouped."""
         if self._keys is not None:
             return f"row {row}"
-        label, before = next((label, before) for start, label, before in reversed(self._files) if start <= row)
-        return f"{label} {row - before}"
+        label, offset = next((label, offset) for start, label, offset in reversed(self._files) if start <= row)
+        return f"{label} {row - offset}"
 
     def _source(self, n_columns: int, keys: Any, empty: Empty) -> Source:
-        """Return the rows: in memory, or in files that are removed with the source."""
+        """Return the source of the rows: in memory, or in files that are removed with the source."""
         if self._folder is None:
             starts = self._starts.get()
             return HeldItems(*_bits(starts, self._cells.get(0, starts[-1]), n_columns, empty, self._scale), keys)
         source = SpilledItems(self._starts, self._cells, self._keys, n_columns, self._n_ones, empty, self._scale)
         weakref.finalize(source, shutil.rmtree, self._folder, ignore_errors=True)
         warnings.warn(
-            f"The {source.n_rows:,} rows of items were written to {self._folder}, as they take more than "
+            f"The {source.n_rows:,} rows of items were written to {self._folder}, because they take more than "
             f"{HELD_BYTES / 1e6:.0f} MB. The files are removed when the table is no longer used. For workers on other "
             "machines set TMPDIR to a folder that all of them can read.",
             SpilledTableWarning,
@@ -298,7 +299,7 @@ class _Gatherer:
 
 @dataclass(frozen=True, eq=False)
 class HeldItems(MemorySource):
-    """Rows in memory; those of pairs have keys."""
+    """Rows in memory; rows of pairs have keys."""
 
     keys: Any = None
 
@@ -314,11 +315,11 @@ class SpilledItems:
     Attributes
     ----------
     starts, cells : Spool
-        Where rows begin among the cells, and these: numbers of columns, or four times that plus what was seen.
+        Positions at which rows begin, and the cells: column numbers, or four times these plus the value of a pair.
     keys : KeySpool or None
-        The keys of rows that were pairs.
+        The keys of rows of pairs.
     n_columns, n_ones : int
-        Number of columns, and of ones.
+        Number of columns, and of 1s.
     empty : {"auto", "zero", "missing"}
         What an item that is not listed means.
     scale : int
@@ -350,7 +351,7 @@ class SpilledItems:
 
     @property
     def row_cells(self) -> float:
-        """Cells of a row that arithmetic touches: its ones."""
+        """Cells of a row that arithmetic uses: its 1s."""
         return self.n_ones / self.n_rows
 
     def read(self, start: int, stop: int) -> tuple[Bits, Bits]:
@@ -360,27 +361,27 @@ class SpilledItems:
         return _bits(starts - starts[0], cells, self.n_columns, self.empty, self.scale)
 
     def row_keys(self, start: int, stop: int) -> NDArray[Any]:
-        """Return the keys of rows start to stop, which were pairs."""
+        """Return the keys of rows start to stop."""
         keys = None if self.keys is None else self.keys.all()[start:stop]
         return np.asarray(keys if keys is None else keys.to_numpy())
 
 
 def _bits(starts: AnyArray, cells: AnyArray, n_columns: int, empty: Empty, scale: int) -> tuple[Bits, Bits]:
-    """Return (x, observed) of rows. With values, a cell without a line was not observed, unless ``empty="zero"``."""
+    """Return (x, observed) of rows. Of pairs with values, a cell without a line is missing, unless ``empty="zero"``."""
     if scale == 1:
         x = Pattern(starts, cells, n_columns)
         return x, x if empty == "missing" else AllOnes(x.shape)
     items, values = np.divmod(cells, 4)
 
-    def kept(keep: AnyArray) -> Pattern:
-        return Pattern(np.concatenate([[0], np.cumsum(keep)])[starts], items[keep], n_columns)
+    def pattern_of(mask: AnyArray) -> Pattern:
+        return Pattern(np.concatenate([[0], np.cumsum(mask)])[starts], items[mask], n_columns)
 
-    x = kept(values == 1)
-    return x, AllOnes(x.shape) if empty == "zero" else kept(values != NULL)
+    x = pattern_of(values == 1)
+    return x, AllOnes(x.shape) if empty == "zero" else pattern_of(values != NULL)
 
 
 def item_names(items: Any, request: Request) -> tuple[str, ...] | None:
-    """Return the item names of ``items=``: a sequence of them, or a text file with one a line."""
+    """Return the item names in ``items=``: a sequence, or a text file with one name per line."""
     if items is None:
         return None
     if isinstance(items, (str, os.PathLike)):
@@ -397,10 +398,10 @@ def item_names(items: Any, request: Request) -> tuple[str, ...] | None:
 
 
 def number_of_columns(request: Request, names: Sequence[str] | None, max_columns: int) -> int | None:
-    """Return the number of columns that n_columns= or the names of the items give; None if neither."""
-    given = request.n_columns if request.n_columns is not None else None if names is None else len(names)
-    if names is not None and given != len(names):
+    """Return the number of columns from n_columns= or the item names; None if neither is given."""
+    n_columns = request.n_columns if request.n_columns is not None else None if names is None else len(names)
+    if names is not None and n_columns != len(names):
         raise TableError(f"items= names {len(names)} items, but n_columns={request.n_columns}.")
-    if given is not None and not 0 < given <= min(max_columns, MOST):
-        raise TableError(f"n_columns={given} is not between 1 and max_columns={max_columns}.")
-    return given
+    if n_columns is not None and not 0 < n_columns <= min(max_columns, MAX_ITEMS):
+        raise TableError(f"n_columns={n_columns} is not between 1 and max_columns={max_columns}.")
+    return n_columns

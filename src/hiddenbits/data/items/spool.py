@@ -1,4 +1,4 @@
-"""Arrays and row keys that grow at their end: in memory, or in files of a temporary folder once they are large."""
+"""Arrays and row keys that grow: in memory, or in files of a temporary folder once they are large."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hiddenbits.data.file_request import reading
 
 
 class Spool:
-    """An array that grows; slices of it can be read, and replaced, from any thread or process."""
+    """A growing array whose slices can be read and replaced from any thread or process."""
 
     def __init__(self, dtype: DTypeLike) -> None:
         self.dtype, self.n = np.dtype(dtype), 0
@@ -26,7 +26,7 @@ class Spool:
         return self.n * self.dtype.itemsize
 
     def add(self, array: AnyArray) -> None:
-        """Put an array at the end."""
+        """Append an array."""
         if self.path is None:
             self._held.append(np.array(array, self.dtype))
             self.n += len(array)
@@ -39,7 +39,7 @@ class Spool:
         self.path, self._held = path, []
 
     def get(self, start: int = 0, stop: int | None = None) -> AnyArray:
-        """Return a slice: a view where it is in memory."""
+        """Return a slice: a view if it is in memory."""
         stop = self.n if stop is None else min(stop, self.n)
         if self.path is not None:
             with reading(self.path):
@@ -49,7 +49,7 @@ class Spool:
         return self._held[0][start:stop]
 
     def put(self, start: int, array: AnyArray) -> None:
-        """Replace what is there from `start` on; only a file grows with it."""
+        """Replace values from `start` on; only a file can grow."""
         if self.path is None:
             self.get(start, start + len(array))[:] = array
         else:
@@ -60,7 +60,7 @@ class Spool:
 
 
 class KeySpool:
-    """The keys of rows as Arrow arrays of one type, in the order in which the rows begin."""
+    """The keys of rows as Arrow arrays of one type, in row order."""
 
     def __init__(self) -> None:
         self.nbytes = 0
@@ -72,18 +72,18 @@ class KeySpool:
 
     @property
     def ordered(self) -> bool:
-        """Whether no key can come back: they only rise, or only fall."""
+        """Whether no key can occur again later: keys only increase, or only decrease."""
         return self._rises or self._falls
 
     def add(self, keys: Any) -> None:
-        """Put keys at the end."""
+        """Append keys."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
         if self.ordered and len(keys):
-            seen = keys if self._last is None else pa.concat_arrays([self._last, keys])
-            self._rises &= pc.all(pc.less(seen[:-1], seen[1:])).as_py() is not False
-            self._falls &= pc.all(pc.greater(seen[:-1], seen[1:])).as_py() is not False
+            with_last = keys if self._last is None else pa.concat_arrays([self._last, keys])
+            self._rises &= pc.all(pc.less(with_last[:-1], with_last[1:])).as_py() is not False
+            self._falls &= pc.all(pc.greater(with_last[:-1], with_last[1:])).as_py() is not False
             self._last = keys[-1:]
         self.nbytes += keys.nbytes
         self._held.append(keys)
@@ -101,7 +101,7 @@ class KeySpool:
             self._writer.write_batch(pa.record_batch([keys], ["key"]))
 
     def all(self) -> Any:
-        """Return all keys in chunks; those on disk are mapped, not read. No more can be added."""
+        """Return all keys in chunks, mapped if they are on disk. No more keys can be added."""
         import pyarrow as pa
 
         if self._path is None:

@@ -1,4 +1,4 @@
-"""Lists of transactions in memory: sets, or lists of the names of items."""
+"""Lists of transactions in memory: sets, or lists of item names."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hiddenbits.data.cell_checks import MAX_COLUMNS
-from hiddenbits.data.items.gather import Batch, open_items
+from hiddenbits.data.items.gather import ItemBatch, open_items
 from hiddenbits.data.request import Request
 from hiddenbits.data.table import Table
 from hiddenbits.exceptions import TableError
@@ -19,7 +19,7 @@ SPELLINGS = {"0", "1", "0.0", "1.0", "true", "false", "yes", "no", "", "na", "n/
 
 
 def is_transactions(X: Any) -> bool:
-    """Whether an object is a list of sets, or of lists of names that are not all of one length."""
+    """Whether an object is a list of sets, or of lists of names that differ in length."""
     if not isinstance(X, (list, tuple)) or not X:
         return False
     if all(isinstance(row, Set) for row in X):
@@ -40,7 +40,7 @@ def is_transactions(X: Any) -> bool:
 
 
 def open_transactions(X: Sequence[Any], request: Request) -> Table:
-    """Open transactions: a row for each, a column for each item, sorted; an item that a row has is a 1."""
+    """Open transactions: a row for each, a column for each item, sorted; 1 if a transaction contains the item."""
     if request.threshold is not None:
         raise TableError("threshold= does not apply to baskets, which contain items, not numbers.")
     for number, row in enumerate(X):
@@ -48,10 +48,10 @@ def open_transactions(X: Sequence[Any], request: Request) -> Table:
             if not isinstance(item, (str, int, np.integer)) or isinstance(item, bool):
                 raise TableError(f"row {number}: {quoted(item)} is not the name or number of an item.")
     lengths = np.array([len(row) for row in X])
-    found = list(chain.from_iterable(X))
-    if any(isinstance(item, str) for item in found):
-        found = list(map(str, found))  # numbers alone are in their order, not in that of the alphabet
-    known = {item: code for code, item in enumerate(dict.fromkeys(found))}
-    codes = np.array([known[item] for item in found], np.int32)
-    batch = Batch("", "row", 0, np.cumsum(lengths) - lengths, (codes, list(known)))
+    items = list(chain.from_iterable(X))
+    if any(isinstance(item, str) for item in items):
+        items = list(map(str, items))  # numbers without names are sorted as numbers
+    code_of = {item: code for code, item in enumerate(dict.fromkeys(items))}
+    codes = np.array([code_of[item] for item in items], np.int32)
+    batch = ItemBatch("", "row", 0, np.cumsum(lengths) - lengths, (codes, list(code_of)))
     return open_items(request, [batch], None, MAX_COLUMNS, 0)

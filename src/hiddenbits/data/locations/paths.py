@@ -1,4 +1,4 @@
-"""Which files, in which order, of which format."""
+"""Finds files, their order and their format."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from hiddenbits.data.locations.places import Place, RemoteFile, find_remote, is_
 from hiddenbits.exceptions import TableError
 
 PARQUET = (".parquet", ".pq")
-STORE = ("zarr.json", ".zgroup", ".zarray")  # what the folder of a Zarr store holds
-# What is in the folder of a table that is more than its files, and what to do instead of naming these.
+STORE = ("zarr.json", ".zgroup", ".zarray")  # one of these is in the folder of a Zarr store
+# Entries of the folders of lake tables, whose files must not be read directly, and advice.
 LAKES = {
-    "_delta_log": "a Delta table. Some of its Parquet files hold rows that were deleted or changed since; only the log "
-    "knows which. Open the table: open_table({folder!r}), or at an address open_table(deltalake.DeltaTable(address, "
-    "storage_options=...)).",
-    "metadata/*.metadata.json": "an Iceberg table, and which of its files hold rows stands in its catalog. Read it "
+    "_delta_log": "a Delta table. Some of its Parquet files contain rows that were deleted or changed later; only "
+    "the log knows which. Open the table: open_table({folder!r}), or at an address "
+    "open_table(deltalake.DeltaTable(address, storage_options=...)).",
+    "metadata/*.metadata.json": "an Iceberg table, and only its catalog knows which files belong to it. Read it "
     "with pyiceberg, open_table(catalog.load_table(name).scan().to_arrow_batch_reader()), or with DuckDB, "
     "open_table(duckdb.sql(\"from iceberg_scan('folder')\")).",
 }
@@ -31,30 +31,30 @@ LAKES = {
 def find_files(paths: Any, options: Mapping[str, Any] | None = None) -> tuple[Place, ...]:
     """Return the files that a path, an address, a glob pattern or a list of them stands for.
 
-    The files of a pattern come in natural order (part2 before part10), those of a list in the order given. Storage
-    options are for addresses.
+    The files of a pattern are in natural order (part2 before part10), those of a list in its order. Storage options
+    are for addresses.
     """
-    given = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
-    if options and not any(is_url(path) for path in given):
+    path_list = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
+    if options and not any(is_url(path) for path in path_list):
         raise TypeError("storage_options= is for addresses such as s3://bucket/x.parquet, but the files are local.")
     files: list[Place] = []
-    for path in given:
+    for path in path_list:
         files.extend(_find_remote(str(path), options or {}) if is_url(path) else _find_local(local_path(path)))
     if not files:
         raise TableError("No file was given.")
-    if twice := [file for file, times in Counter(files).items() if times > 1]:
-        raise TableError(f"{twice[0]}: the file is given twice. Give each file once.")
+    if repeated := [file for file, times in Counter(files).items() if times > 1]:
+        raise TableError(f"{repeated[0]}: the file is given twice. Give each file once.")
     return tuple(files)
 
 
 def _find_local(path: str) -> list[Path]:
     """Return the files of one path or pattern, as absolute paths: workers may run in other folders."""
-    here = Path(path).absolute()
-    refuse_pipe(here)
-    found = [here] if here.exists() else [Path(name).absolute() for name in glob.glob(path, recursive=True)]  # noqa: PTH207
-    files = [file for file in found if file.is_file() or _is_store(file)]
-    if not files and here.is_dir():
-        refuse_lake([here / "*.parquet"])
+    exact = Path(path).absolute()
+    refuse_pipe(exact)
+    names = [path] if exact.exists() else glob.glob(path, recursive=True)  # noqa: PTH207
+    files = [file for file in map(Path.absolute, map(Path, names)) if file.is_file() or _is_store(file)]
+    if not files and exact.is_dir():
+        refuse_lake([exact / "*.parquet"])
         raise is_folder(path)
     if not files:
         raise TableError(f"{path}: there is no such file.")
@@ -65,7 +65,7 @@ def _find_local(path: str) -> list[Path]:
 def _find_remote(url: str, options: Mapping[str, Any]) -> list[RemoteFile]:
     """Return the files of one address or pattern of addresses."""
     files = find_remote(url, options)
-    if re.search(r"[*[]", url):  # who names one file does not wait for looks around it
+    if re.search(r"[*[]", url):  # a single file is opened without requests for its folder
         refuse_lake(files)
     return sorted(files, key=lambda file: natural_key(file.path))
 
@@ -76,31 +76,31 @@ def is_delta(path: Any) -> bool:
 
 
 def _is_store(folder: Path) -> bool:
-    """Whether a folder is a Zarr store, by its suffix or by what it holds."""
+    """Whether a folder is a Zarr store, by its suffix or its content."""
     return folder.is_dir() and (folder.suffix.lower() == ".zarr" or any((folder / name).is_file() for name in STORE))
 
 
 def refuse_lake(files: Sequence[Place]) -> None:
-    """Refuse Parquet files out of the folder of a lake: some hold rows that were deleted or changed since."""
-    looked: set[PurePath] = set()
+    """Refuse Parquet files in the folder of a lake table: some contain rows that were deleted or changed later."""
+    checked: set[PurePath] = set()
     for file in files:
         path = file if isinstance(file, Path) else PurePosixPath(file.path)
         if path.suffix.lower() not in PARQUET or is_http(str(file)):
             continue
         for folder in path.parents:
-            if folder in looked:
+            if folder in checked:
                 break
-            looked.add(folder)
-            for what, advice in LAKES.items():
-                if "=" not in folder.name and _holds(file, folder, what):  # partitions are inside of a lake
+            checked.add(folder)
+            for pattern, advice in LAKES.items():
+                if "=" not in folder.name and _has_entry(file, folder, pattern):  # partitions are within a lake table
                     raise TableError(f"{file}: this is a file of " + advice.format(folder=str(folder)))
 
 
-def _holds(file: Place, folder: PurePath, pattern: str) -> bool:
-    """Whether there is something of a name in a folder above a file."""
+def _has_entry(file: Place, folder: PurePath, pattern: str) -> bool:
+    """Whether a folder above a file has an entry that matches a pattern."""
     if isinstance(file, Path):
         return next(Path(folder).glob(pattern), None) is not None
-    with suppress(Exception):  # who may read files may not be allowed to look around
+    with suppress(Exception):  # permission to read files does not include listing folders
         return bool(file.fs.glob(f"{folder}/{pattern}"))
     return False
 
@@ -123,24 +123,24 @@ def find_format(
     gzipped: Collection[str],
     format: str | None = None,  # noqa: A002  (the word users know)
 ) -> str:
-    """Return the one format of all the files, as given, or from their suffixes and those of each format."""
+    """Return the format of all files, as specified, or from their suffixes and those of each format."""
     if format is not None:
         if format not in suffixes.values():
             raise TableError(f"format={format!r} is not one of {', '.join(sorted(set(suffixes.values())))}.")
         return format
-    endings = {**suffixes, ".zarr.zip": "zarr"}
-    endings |= {f"{suffix}.gz": known for suffix, known in suffixes.items() if known in gzipped}
+    format_of = {**suffixes, ".zarr.zip": "zarr"}
+    format_of |= {f"{suffix}.gz": name for suffix, name in suffixes.items() if name in gzipped}
     formats = []
     for file in files:
-        known = [endings[end] for end in endings if file.name.lower().endswith(end)]
-        if not known:
+        names = [format_of[end] for end in format_of if file.name.lower().endswith(end)]
+        if not names:
             raise TableError(
-                f"{file}: the suffix {file.suffix!r} is unknown. Supported are {', '.join(endings)}. Or set format=."
+                f"{file}: the suffix {file.suffix!r} is unknown. Supported are {', '.join(format_of)}. Or set format=."
             )
-        formats += known
-        if known[0] != formats[0]:
+        formats += names
+        if names[0] != formats[0]:
             raise TableError(
                 f"{file}: the files of one table must have one format, but {files[0].name} is {formats[0]} and this is "
-                f"{known[0]}."
+                f"{names[0]}."
             )
     return formats[0]

@@ -1,4 +1,4 @@
-"""Where a file is: a local path, or an address that fsspec understands (``s3://``, ``https://``, ...)."""
+"""Locations of files: local paths, or addresses that fsspec understands (``s3://``, ``https://``, ...)."""
 
 from __future__ import annotations
 
@@ -19,41 +19,41 @@ from hiddenbits.addresses import LEFT_OUT, has_credentials, is_http, safe_url
 from hiddenbits.data.locations.remote_errors import reaching, secret_words
 from hiddenbits.exceptions import TableError
 
-AHEAD = 1 << 20  # what is fetched beyond a piece of a remote file that is read in small steps
-FOR_LIBRARIES = 1 << 16  # most of them ask for what they need
-# Where file systems say which version of a file it is, the surest first.
+AHEAD = 1 << 20  # bytes fetched beyond a requested piece of a remote file
+FOR_LIBRARIES = 1 << 16  # most libraries request what they need
+# Keys under which file systems identify the version of a file, the most reliable first.
 TAGS = ("ETag", "etag", "md5Hash", "Content-MD5", "LastModified", "Last-Modified", "last_modified", "mtime", "created")
-AT_ONCE = 16  # remote files looked at together: each takes a few round trips
-ONE_COPY = threading.Lock()  # or two threads would write the same local copy
+AT_ONCE = 16  # remote files processed in parallel, as each takes a few round trips
+ONE_COPY = threading.Lock()  # so that two threads do not write the same local copy
 
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """A file at an address; opened again for every read, on whichever machine that is.
+    """A file at an address; opened again for every read, on any machine.
 
     Attributes
     ----------
     fs : fsspec.AbstractFileSystem
-        The file system, secrets among its options; it travels without its connection.
+        The file system, whose options may contain secrets; it is pickled without its connection.
     path : str
-        The path within the file system; may hold secrets.
+        The path within the file system; may contain secrets.
     shown : str
-        The address as messages show it.
-    mark : tuple
-        The size and the tag that the file had when the table was opened; empty if that does not matter.
+        The address without secrets, for messages.
+    version : tuple
+        Size and tag of the file when the table was opened; empty if changes need not be detected.
     """
 
     fs: Any = field(repr=False, compare=False)
     path: str = field(repr=False)
     shown: str
-    mark: tuple[Any, ...] = field(default=(), compare=False)
+    version: tuple[Any, ...] = field(default=(), compare=False)
 
     def __str__(self) -> str:
         return self.shown
 
     @property
     def name(self) -> str:
-        """The last part of the path, as messages may show it."""
+        """The last part of the path, without secrets."""
         return PurePosixPath(safe_url(self.path).removesuffix(LEFT_OUT)).name
 
     @property
@@ -70,17 +70,17 @@ class RemoteFile:
 
     @property
     def secrets(self) -> list[str]:
-        """The texts that no message may show."""
+        """Texts that messages must not show."""
         return secret_words(self.fs.unstrip_protocol(self.path), self.fs.storage_options)
 
-    def marked(self) -> RemoteFile:
-        """Return the file with its mark; from then on `open` notices a file that was replaced."""
-        return replace(self, mark=self._look()[0])
+    def with_version(self) -> RemoteFile:
+        """Return the file with its version, by which `open` detects that it was replaced."""
+        return replace(self, version=self._current_version()[0])
 
-    def _look(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Return the mark of the file as it is now, and what its file system says about it."""
+    def _current_version(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Return the current version of the file, and its metadata in the file system."""
         with reaching(self.shown, self.secrets):
-            fs = self.fs.fs if self._is_copied else self.fs  # which alone knows what the file is now
+            fs = self.fs.fs if self._is_copied else self.fs  # which alone knows the current state
             fs.invalidate_cache(self.path)
             info = fs.info(self.path)
         if info.get("type") == "directory":
@@ -88,42 +88,42 @@ class RemoteFile:
         return (info.get("size"), next((str(info[tag]) for tag in TAGS if info.get(tag)), None)), info
 
     def open(self, ahead: int = AHEAD) -> io.BufferedReader:
-        """Open the file, after a look at whether it is still the same; see `open_file`."""
-        mark, info = self._look()
-        if self.mark and self.mark != mark:
+        """Open the file, after checking that it has not changed; see `open_file`."""
+        version, info = self._current_version()
+        if self.version and self.version != version:
             raise TableError(f"{self}: the file has changed since the table was opened. Open the table again.")
         with reaching(self.shown, self.secrets):
             if self._is_copied:
                 with ONE_COPY:
                     file = self.fs.open(self.path, "rb")
-                if mark[0] not in (None, file.seek(0, io.SEEK_END)):  # its making broke off
+                if version[0] not in (None, file.seek(0, io.SEEK_END)):  # making the copy was interrupted
                     file.close()
                     raise self._cut_short
                 file.seek(0)
             elif self.fs.async_impl:
                 pieces = {"cache_type": "readahead", "block_size": ahead}
                 file = self.fs.open(self.path, "rb", **pieces, **self._web_options(info))
-            else:  # only asynchronous file systems serve all threads; of others fsspec keeps one for each thread
+            else:  # only asynchronous file systems can be used by all threads; fsspec keeps others per thread
                 fs = copy(self.fs)
                 file = fs.open(self.path, "rb")
-                file.owner = fs  # an archive would be closed with its file system
-        if isinstance(file, io.BytesIO):  # memory:// hands the same file, with one position, to everyone
+                file.owner = fs  # otherwise an archive is closed with its file system
+        if isinstance(file, io.BytesIO):  # memory:// returns the same file, with a shared position
             file = io.BytesIO(file.getvalue())
         if hasattr(file, "cache"):
             file.cache.fetcher = partial(self._fetch, file.cache.fetcher)
         return cast("io.BufferedReader", file)
 
     def _web_options(self, info: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what a file over HTTP is opened with. Without a size, fsspec finds out whether it can only stream."""
+        """Return the options for a file over HTTP. Without a size, fsspec tests whether it can only stream."""
         if not is_http(self.shown):
             return {}
-        headers = {**self.fs.kwargs.get("headers", {}), "Accept-Encoding": "identity"}  # pieces of the file as it is
-        if info.get("ETag", "W/").startswith('"'):  # a weak one matches nothing
+        headers = {**self.fs.kwargs.get("headers", {}), "Accept-Encoding": "identity"}  # uncompressed pieces
+        if info.get("ETag", "W/").startswith('"'):  # weak tags never match
             headers["If-Match"] = info["ETag"]
         return {"headers": headers, "size": info["size"] if info.get("partial", True) else None}
 
     def _fetch(self, fetch: Callable[[int, int], bytes], start: int, stop: int) -> bytes:
-        """Return bytes of the file, and all that were asked for."""
+        """Return bytes of the file; an error if there are fewer than requested."""
         data = fetch(start, stop)
         if len(data) < stop - start:
             raise self._cut_short
@@ -140,7 +140,7 @@ T = TypeVar("T")
 
 
 def open_file(place: Place, ahead: int = AHEAD) -> io.BufferedReader:
-    """Open a file for reading its bytes; of a remote one, `ahead` bytes are fetched beyond those that are asked for."""
+    """Open a file for reading its bytes; of a remote one, `ahead` bytes are fetched beyond those that are requested."""
     if isinstance(place, RemoteFile):
         return place.open(ahead)
     refuse_pipe(place)
@@ -148,7 +148,7 @@ def open_file(place: Place, ahead: int = AHEAD) -> io.BufferedReader:
 
 
 def refuse_pipe(path: Path) -> None:
-    """Refuse what is there and neither a file nor a folder: a pipe can be read once, or waited for."""
+    """Refuse existing paths that are neither files nor folders: a pipe can be read only once, or blocks."""
     if path.exists() and not path.is_file() and not path.is_dir():
         raise TableError(
             f"{path}: this is a pipe or a device, but tables are read more than once. Write the data to a file first, "
@@ -157,12 +157,12 @@ def refuse_pipe(path: Path) -> None:
 
 
 def for_library(place: Place) -> AbstractContextManager[Any]:
-    """Return a context of what a library can open: the path of a local file, or a remote file that is open."""
+    """Return a context with an argument for libraries: the path of a local file, or an open remote file."""
     return place.open(FOR_LIBRARIES) if isinstance(place, RemoteFile) else nullcontext(place)
 
 
-def each(function: Callable[[P], T], places: Sequence[P]) -> list[T]:
-    """Return the function of each place, in order; of remote ones several at a time."""
+def map_places(function: Callable[[P], T], places: Sequence[P]) -> list[T]:
+    """Return the function of each place, in order; remote places are processed in parallel."""
     if not any(isinstance(place, RemoteFile) for place in places):
         return [function(place) for place in places]
     with ThreadPoolExecutor(AT_ONCE) as pool:
@@ -177,17 +177,17 @@ def is_url(path: Any) -> bool:
     >>> is_url("s3://bucket/x.npy"), is_url("simplecache::s3://bucket/x.npy"), is_url("file:///x.npy")
     (True, True, False)
     """
-    address = r"(?!(file|local)://)[A-Za-z][A-Za-z0-9+.-]+(::|://)"  # of one letter before the colon is a drive
+    address = r"(?!(file|local)://)[A-Za-z][A-Za-z0-9+.-]+(::|://)"  # a single letter before the colon is a drive
     return isinstance(path, str) and "://" in path and re.match(address, path) is not None
 
 
 def local_path(path: str | os.PathLike[str]) -> str:
-    """Return a path with ``~`` filled in, and without a leading ``file://``."""
+    """Return a path with ``~`` expanded, and without a leading ``file://``."""
     text = os.fspath(path)
-    plain = re.sub(r"^(file|local)://", "", text)
-    if plain != text and has_credentials(text):
+    path_only = re.sub(r"^(file|local)://", "", text)
+    if path_only != text and has_credentials(text):
         raise TableError(f"{safe_url(text)}: an address of a local file has no user, password or query. Give the path.")
-    return os.path.expanduser(plain)  # noqa: PTH111  (it may be a pattern)
+    return os.path.expanduser(path_only)  # noqa: PTH111  (it may be a pattern)
 
 
 def is_folder(path: str) -> TableError:
@@ -201,7 +201,7 @@ def find_place(path: str | os.PathLike[str], options: Mapping[str, Any]) -> Plac
 
 
 def find_remote(url: str, options: Mapping[str, Any]) -> list[RemoteFile]:
-    """Return the file at an address, or the files that match a pattern, in no order."""
+    """Return the file at an address, or the files that match a pattern, in any order."""
     try:
         import fsspec.core
     except ImportError as error:
@@ -211,16 +211,16 @@ def find_remote(url: str, options: Mapping[str, Any]) -> list[RemoteFile]:
     options = {name: dict(value) if isinstance(value, dict) else value for name, value in options.items()}
     with reaching(shown, secret_words(url, options)):
         fs, path = fsspec.core.url_to_fs(url, **options)
-        wild = r"[*[]" if is_http(path) else r"[*?[]"  # on the web a question mark begins the query
-        pattern = re.search(wild, re.split(r"\?(?=[^/]*=)", path)[0])
+        wildcard = r"[*[]" if is_http(path) else r"[*?[]"  # in web addresses a question mark begins the query
+        pattern = re.search(wildcard, re.split(r"\?(?=[^/]*=)", path)[0])
         if pattern is None or ("*" not in path and fs.isfile(path)):  # a file may be called data[1].csv
             if url.endswith("/"):
                 raise is_folder(shown)
             return [RemoteFile(fs, path, shown)]
-        found = fs.glob(path, detail=True)
-    names = [name for name, info in found.items() if info.get("type", "file") == "file"]
+        matches = fs.glob(path, detail=True)
+    names = [name for name, info in matches.items() if info.get("type", "file") == "file"]
     if not names:
         raise TableError(f"{shown}: there is no such file.")
-    before, known, after = url.partition(path)
-    before = before if known else fs.unstrip_protocol("")
+    before, is_inside, after = url.partition(path)
+    before = before if is_inside else fs.unstrip_protocol("")
     return [RemoteFile(fs, name, safe_url(before + name + after)) for name in names]

@@ -1,6 +1,6 @@
-"""What can go wrong on the way to a remote file, in words that give no secret away.
+"""Errors of remote files, in messages without secrets.
 
-Addresses may hold a user, a password or a signature, and the messages of other libraries repeat addresses and
+Addresses may contain a user, a password or a signature, and the messages of other libraries repeat addresses and
 options. So addresses are shortened, messages are cleaned, and the libraries' own errors are not chained.
 """
 
@@ -16,7 +16,7 @@ from hiddenbits.exceptions import TableError
 from hiddenbits.quoting import discreet, told
 
 LOCAL_COPY = "Put simplecache:: before the address, which makes a local copy, or download the file."
-# What to say by the status of HTTP, or else by a word in the names of the errors' classes; the first that fits.
+# Messages by HTTP status, or by a word in the class names of the errors; the first match is used.
 ADVICE = {
     "importerror": "a package that this protocol needs is not installed ({last}). Install it and try again.",
     "^40[13]$|permission|credential|auth": "access was refused, or no credentials were found. Give them with "
@@ -26,46 +26,46 @@ ADVICE = {
     "payload|disconnected|incomplete|reset|brokenpipe": "the connection was lost in the middle of the file. Try again.",
     "connect|gaierror": "the server cannot be reached ({last}). Check the address and the network.",
     "^(404|410)$|filenotfound": "there is no such file.",
-    "^[0-9]+$": "the server answered with status {kind}. Check the address, or try again later.",
+    "^[0-9]+$": "the server answered with status {key}. Check the address, or try again later.",
 }
 
 
 @contextmanager
 def reaching(shown: str, secrets: Iterable[str]) -> Iterator[None]:
-    """Turn whatever a file system raises into one `TableError` that names the address and the remedy.
+    """Turn all errors of a file system into a `TableError` that names the address and the remedy.
 
     Parameters
     ----------
     shown : str
-        The address as it may be shown.
+        The address without secrets.
     secrets : iterable of str
-        The texts in the address and in the storage options that must not be shown.
+        Texts in the address and in the storage options that must not be shown.
     """
     with discreet():
         try:
             yield
         except TableError:
             raise
-        except Exception as error:  # every file system has errors of its own; only library calls stand in such a block
-            what = f"{type(error).__name__}: {told(error, shown, secrets=secrets)}"
-            unknown = f"cannot be read from there ({what}). Check the address and storage_options=."
-            # not chained: a secret may stand there in another form than the one that is known
-            raise TableError(f"{shown}: {trouble(error, shown, secrets) or unknown}") from None
+        except Exception as error:  # file systems raise any error; such blocks contain only library calls
+            message = f"{type(error).__name__}: {told(error, shown, secrets=secrets)}"
+            unknown = f"cannot be read from there ({message}). Check the address and storage_options=."
+            # not chained: the error may contain a secret in another form
+            raise TableError(f"{shown}: {remote_problem(error, shown, secrets) or unknown}") from None
 
 
-def trouble(error: BaseException, shown: str, secrets: Iterable[str]) -> str | None:
-    """Return what happened on the way to a file and what to do; None for errors of other kinds."""
-    links = list(_chain(error))  # some file systems wrap the true error
-    if any(isinstance(link, ValueError) and re.search("range requests|Cannot seek", str(link)) for link in links):
+def remote_problem(error: BaseException, shown: str, secrets: Iterable[str]) -> str | None:
+    """Return what went wrong with a remote file and what to do; None for other errors."""
+    errors = list(_chain(error))  # some file systems wrap the original error
+    if any(isinstance(cause, ValueError) and re.search("range requests|Cannot seek", str(cause)) for cause in errors):
         return f"the server cannot send parts of a file, or does not report its size, which is needed. {LOCAL_COPY}"
-    status = next((code for code in map(_status, links) if code is not None), None)
-    kind = status or " ".join(base.__name__.lower() for link in links for base in type(link).__mro__)
-    last = f"{type(links[-1]).__name__}: {told(links[-1], shown, secrets=secrets)}"
-    return next((advice.format(kind=kind, last=last) for what, advice in ADVICE.items() if re.search(what, kind)), None)
+    status = next((code for code in map(_status, errors) if code is not None), None)
+    key = status or " ".join(base.__name__.lower() for cause in errors for base in type(cause).__mro__)
+    last = f"{type(errors[-1]).__name__}: {told(errors[-1], shown, secrets=secrets)}"
+    return next((advice.format(key=key, last=last) for words, advice in ADVICE.items() if re.search(words, key)), None)
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    """Yield an error and what it came from."""
+    """Yield an error and its causes."""
     while error is not None:
         yield error
         error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
@@ -73,12 +73,12 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
 
 def _status(error: BaseException) -> str | None:
     """Return the HTTP status that an error of aiohttp or requests carries."""
-    code = getattr(error, "status", None) or getattr(getattr(error, "response", None), "status_code", None)
-    return str(code) if isinstance(code, int) and 400 <= code < 600 else None
+    status = getattr(error, "status", None) or getattr(getattr(error, "response", None), "status_code", None)
+    return str(status) if isinstance(status, int) and 400 <= status < 600 else None
 
 
 def secret_words(url: str, options: Any) -> list[str]:
-    """Return the texts in an address and its storage options that must not be shown."""
+    """Return texts in an address and its storage options that must not be shown."""
     return [*secrets_of(url), *_words(options)]
 
 

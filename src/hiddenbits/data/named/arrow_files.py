@@ -1,4 +1,4 @@
-"""JSON lines and Arrow's own files (Feather), decoded by pyarrow into memory and read as frames are."""
+"""JSON lines and Arrow files (Feather), decoded into memory by pyarrow and read like frames."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from hiddenbits.data.cell_checks import MAX_BYTES, MAX_COLUMNS, check_distinct
 from hiddenbits.data.file_request import FileRequest, check_shape, naming, reading
-from hiddenbits.data.items.arrow import Asked, open_arrow
+from hiddenbits.data.items.arrow import ItemOptions, open_arrow
 from hiddenbits.data.locations.places import Place, open_file
 from hiddenbits.data.named.frames import open_frame
 from hiddenbits.data.named.parquet.files import pyarrow
@@ -28,23 +28,23 @@ def open_jsonl(
     max_columns: int = MAX_COLUMNS,
     max_bytes: int = MAX_BYTES,
 ) -> Table:
-    """Open ``.jsonl`` or ``.ndjson`` files (also gzipped): an object on each line, its keys the names of the columns.
+    """Open ``.jsonl`` or ``.ndjson`` files (also gzipped): an object per line, whose keys are the column names.
 
-    A key that a line lacks is a blank. Lists of items (`column`) and pairs (`row`, `item`, `value`) are read as from
-    Parquet files.
+    A key that a line lacks is a missing value. Lists of items (`column`) and pairs (`row`, `item`, `value`) are read
+    as from Parquet files.
 
     Parameters
     ----------
     request : FileRequest
-        What every reader is asked.
+        The files and the options that all readers share.
     column, row, item, value, items, max_columns
         As for Parquet files.
     max_bytes : int, default=4 GiB
-        The most that the text may come to, unpacked, and the table in memory.
+        Maximum size of the text, decompressed, and of the table in memory.
     """
     table = _read(request, _decode_json, max_bytes)
-    asked = Asked(column, row, item, value, items, max_columns, max_bytes)
-    if not asked.is_for(table.schema):
+    item_options = ItemOptions(column, row, item, value, items, max_columns, max_bytes)
+    if not item_options.is_for(table.schema):
         return _open(request, table)
 
     def batches(names: list[str]) -> Iterator[tuple[str, int, Any]]:
@@ -53,31 +53,31 @@ def open_jsonl(
             yield str(request.files[0]), n_rows, batch
             n_rows += batch.num_rows
 
-    return open_arrow(request, table.column_names, batches, asked)
+    return open_arrow(request, table.column_names, batches, item_options)
 
 
 def open_feather(request: FileRequest, *, max_bytes: int = MAX_BYTES) -> Table:
-    """Open ``.feather``, ``.arrow`` or ``.ipc`` files: Arrow's own files (Feather's version 2) and streams.
+    """Open ``.feather``, ``.arrow`` or ``.ipc`` files: Arrow files (Feather version 2) and streams.
 
     Parameters
     ----------
     request : FileRequest
-        What every reader is asked.
+        The files and the options that all readers share.
     max_bytes : int, default=4 GiB
-        The most that a file, and the table in memory, may come to.
+        Maximum size of a file, and of the table in memory.
     """
     return _open(request, _read(request, _decode_feather, max_bytes))
 
 
 def _open(request: FileRequest, table: Any) -> Table:
-    """Open an Arrow table of files."""
+    """Open an Arrow table that was read from files."""
     with naming(request.files[0]):
         check_shape(table.num_rows, table.num_columns)
-        return open_frame(table, request, of_file=True)
+        return open_frame(table, request, from_file=True)
 
 
 def _read(request: FileRequest, decode: Callable[[Any, Place, int], Any], max_bytes: int) -> Any:
-    """Return the files, one below the other, as one Arrow table."""
+    """Return the stacked files as one Arrow table."""
     pa = pyarrow()
     tables: list[Any] = []
     for path in request.files:
@@ -90,7 +90,7 @@ def _read(request: FileRequest, decode: Callable[[Any, Place, int], Any], max_by
                     f"the file is damaged or of another format ({told(error)}). Write it again."
                 ) from error
             check_distinct(table.column_names)
-            if sum(one.nbytes for one in tables) + table.nbytes > max_bytes:
+            if sum(earlier.nbytes for earlier in tables) + table.nbytes > max_bytes:
                 raise too_large(path, max_bytes)
             if tables and set(table.column_names) != set(tables[0].column_names):
                 raise TableError(

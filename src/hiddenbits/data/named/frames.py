@@ -11,12 +11,12 @@ from hiddenbits.data.request import Request
 from hiddenbits.data.table import Table
 
 
-def open_frame(X: Any, request: Request, *, of_file: bool = False) -> Table:
+def open_frame(X: Any, request: Request, *, from_file: bool = False) -> Table:
     """Open a frame; a lazy frame or query is collected.
 
-    What is made from the table is a frame of the same kind, unless it was read from a file.
+    Results are frames of the same library, unless the table was read from a file.
     """
     if request.reals:
         return open_reals(X, request)
     frame = opened_frame(X)
-    return open_cells(cells_of_frame(frame), request, frame=None if of_file else frame.implementation.value)
+    return open_cells(cells_of_frame(frame), request, frame=None if from_file else frame.implementation.value)

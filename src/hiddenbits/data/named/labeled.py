@@ -1,4 +1,4 @@
-"""Files of SPSS and Stata, decoded by pyreadstat: value labels are the cells, and declared missing codes are blanks."""
+"""Files of SPSS and Stata, decoded by pyreadstat: cells become value labels; declared missing codes are missing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from hiddenbits.exceptions import TableError
 from hiddenbits.quoting import told
 
 READERS = {".sav": "read_sav", ".zsav": "read_sav", ".por": "read_por", ".dta": "read_dta"}
-CELL_BYTES = 16  # what a cell takes in memory while it is read, at least
+CELL_BYTES = 16  # minimum memory of a cell while it is read
 
 
 def open_labeled(
@@ -33,20 +33,20 @@ def open_labeled(
 ) -> Table:
     """Open a file of SPSS (``.sav``, ``.zsav``, ``.por``) or Stata (``.dta``).
 
-    Codes that the file declares as missing, and Stata's .a to .z, are blanks. A column whose values all have labels
-    is read as these labels, in the order of the codes; but 0 and 1 stay as they are, because they are bits, unless
-    their labels say that 0 means yes. A column with labels for some of its values only keeps its numbers.
+    Codes that the file declares as missing, and Stata's .a to .z, are missing values. A column whose values all have
+    labels is read as these labels, in the order of the codes; but 0 and 1 are kept, unless their labels say that 0
+    means yes. A column that has labels for only some of its values keeps its numbers.
 
     Parameters
     ----------
     request : FileRequest
-        What every reader is asked.
+        The files and the options that all readers share.
     labels : bool, default=True
-        Whether labels are used; otherwise all columns keep their codes.
+        Whether to use labels; otherwise all columns keep their codes.
     encoding : str, optional
-        The encoding of the text, where the file does not say it or is wrong about it.
+        The encoding of the text, if the file does not declare it or declares a wrong one.
     max_bytes : int, default=4 GiB
-        The most that the cells may take in memory.
+        Maximum memory of the cells.
     """
     tables = [_columns(path, labels, encoding, max_bytes) for path in request.files]
     names = [column.name for column in tables[0]]
@@ -56,45 +56,45 @@ def open_labeled(
                 f"{path}: the columns differ from those of {request.files[0].name}. All files of a table need the same."
             )
     columns = tables[0]
-    if len(tables) > 1:  # a value may have another number in each file
-        below = zip(names, *tables, strict=True)
-        columns = [cells_of_objects(name, [cell for one in parts for cell in one.listed()]) for name, *parts in below]
+    if len(tables) > 1:  # files may number values differently
+        stack = zip(names, *tables, strict=True)
+        columns = [cells_of_objects(name, [cell for part in parts for cell in part.listed()]) for name, *parts in stack]
     with reading(request.files[0]):
         return open_cells(columns, request)
 
 
 def _columns(path: Place, labels: bool, encoding: Any, max_bytes: int) -> list[ColumnCells]:
     """Return the columns of one file."""
-    statistics = _pyreadstat()
+    pyreadstat = _pyreadstat()
     with reading(path), for_library(path) as source:
-        read = getattr(statistics, READERS.get(path.suffix.lower(), "read_sav"))
-        given = {} if encoding is None else {"encoding": encoding}
-        where = source if hasattr(source, "read") else str(source)
+        read = getattr(pyreadstat, READERS.get(path.suffix.lower(), "read_sav"))
+        options = {} if encoding is None else {"encoding": encoding}
+        file = source if hasattr(source, "read") else str(source)
         try:
-            about = read(where, metadataonly=True, **given)[1]
-            check_distinct(about.column_names)
-            if (about.number_rows or 0) * len(about.column_names) * CELL_BYTES > max_bytes:  # unknown of some: -1
+            metadata = read(file, metadataonly=True, **options)[1]
+            check_distinct(metadata.column_names)
+            if (metadata.number_rows or 0) * len(metadata.column_names) * CELL_BYTES > max_bytes:  # -1 if unknown
                 raise too_large(path, max_bytes)
-            if hasattr(where, "seek"):
-                where.seek(0)
-            cells, about = read(where, output_format="dict", **given)
-        except (statistics.ReadstatError, statistics.PyreadstatError) as error:
+            if hasattr(file, "seek"):
+                file.seek(0)
+            cells, metadata = read(file, output_format="dict", **options)
+        except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError) as error:
             raise TableError(f"the file is damaged, or not of SPSS or Stata ({told(error)}). Save it again.") from error
         check_shape(len(next(iter(cells.values()), ())), len(cells))
-        named = about.variable_value_labels if labels else {}
-        return [_labeled(name, column, named.get(name, {})) for name, column in cells.items()]
+        value_labels = metadata.variable_value_labels if labels else {}
+        return [_labeled(name, column, value_labels.get(name, {})) for name, column in cells.items()]
 
 
 def _labeled(name: str, cells: Sequence[Any], labels: Mapping[Any, str]) -> ColumnCells:
-    """Return a column with its labels for values."""
+    """Return a column with labels in place of codes."""
     numbers: dict[Any, int] = {}
     rows = np.fromiter((numbers.setdefault(cell, len(numbers)) for cell in cells), np.int32, len(cells))
     values = [_plain(value) for value in numbers]
-    known = {_plain(code): str(label).strip() for code, label in labels.items()}
-    found = set(values) - {None}
-    told_apart = found <= set(known) and len({known[code] for code in found}) == len(found)
-    if told_apart and (not found <= {0, 1} or _zero_is_yes(known)):
-        values = [None if value is None else known[value] for value in values]
+    label_of = {_plain(code): str(label).strip() for code, label in labels.items()}
+    codes = set(values) - {None}
+    all_distinct = codes <= set(label_of) and len({label_of[code] for code in codes}) == len(codes)
+    if all_distinct and (not codes <= {0, 1} or _zero_is_yes(label_of)):
+        values = [None if value is None else label_of[value] for value in values]
     return ColumnCells(name, values, small(rows, len(values)))
 
 
@@ -104,7 +104,7 @@ def _zero_is_yes(labels: Mapping[Any, str]) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as a column holds it: a whole number as an int, a date as text, empty text as None."""
+    """Return a value as columns store it: a whole number as an int, a date as text, empty text as None."""
     if isinstance(value, float):
         return None if value != value else int(value) if value.is_integer() else value
     if isinstance(value, (datetime.date, datetime.time)):

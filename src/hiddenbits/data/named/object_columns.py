@@ -18,18 +18,18 @@ from hiddenbits.exceptions import TableError
 
 def is_columns(X: Any) -> bool:
     """Whether an object is a dict of columns."""
-    if not isinstance(X, Mapping) or hasattr(X, "shape"):  # SciPy's sparse arrays by key are mappings, too
+    if not isinstance(X, Mapping) or hasattr(X, "shape"):  # SciPy's dok_array is a mapping, too
         return False
     return len(X) > 0 and all(_is_column(column) for column in X.values())
 
 
 def is_records(X: Any) -> bool:
-    """Whether an object is a list of dicts, each a row, and at least one cell in all."""
+    """Whether an object is a list of dicts, one per row, with at least one cell in all."""
     return isinstance(X, (list, tuple)) and all(isinstance(row, Mapping) for row in X) and any(X)
 
 
 def open_dict(X: Any, request: Request) -> Table:
-    """Open a dict of columns (lists, arrays, series), or a list of dicts, of which some may lack keys."""
+    """Open a dict of columns (lists, arrays, series), or a list of dicts, some of which may lack keys."""
     if not isinstance(X, Mapping):
         keys = dict.fromkeys(key for row in X for key in row)
         X = {key: [row.get(key) for row in X] for key in keys}
@@ -38,7 +38,7 @@ def open_dict(X: Any, request: Request) -> Table:
         if len(column.rows) != len(first.rows):
             raise TableError(
                 f"Column {column.name!r} has {len(column.rows)} cells, but {first.name!r} has {len(first.rows)}. Give "
-                "all columns the same."
+                "all columns the same length."
             )
     return open_cells(cells, request)
 

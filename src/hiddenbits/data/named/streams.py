@@ -1,6 +1,6 @@
 """Queries, datasets, cursors and streams of Arrow batches.
 
-Datasets of nothing but Parquet files are read where they are, in every pass. Everything else comes only once: few rows
+Datasets of Parquet files are read in place, in every pass over the data. All others can be read only once: few rows
 are held in memory, more are written to a temporary Parquet file, in constant memory.
 """
 
@@ -26,29 +26,29 @@ from hiddenbits.data.table import PART_BYTES, Table
 from hiddenbits.exceptions import SpilledTableWarning, TableError
 from hiddenbits.quoting import told
 
-KEEP_BYTES = PART_BYTES  # what is smaller is held in memory, and needs no word
-GROUP_ROWS, GROUP_BYTES = 100_000, 1 << 24  # a row group has about so many rows, or fewer if they take more bytes
-NOT_IN_PARQUET = ("Object", "Int128", "UInt128", "Unknown")  # types of polars that only memory can hold
+KEEP_BYTES = PART_BYTES  # smaller tables are held in memory, without a warning
+GROUP_ROWS, GROUP_BYTES = 100_000, 1 << 24  # approximate size of a row group: the smaller of both
+NOT_IN_PARQUET = ("Object", "Int128", "UInt128", "Unknown")  # polars types that Parquet cannot store
 
 
 def open_stream(X: Any, request: Request) -> Table:
-    """Open a query, dataset, reader or cursor, or whatever has ``__arrow_c_stream__``."""
+    """Open a query, dataset, reader or cursor, or any object with ``__arrow_c_stream__``."""
     pyarrow()
     parts = files_of_dataset(X)
     if parts is not None:
         return open_files(request, *parts, options=request.options)
     if type(X).__name__ == "LazyFrame":
         return _open_lazy(X, request)
-    what = "The query of DuckDB" if type(X).__name__ == "DuckDBPyRelation" else f"A {type(X).__name__}"
-    with _asking(what):
+    name = "The query of DuckDB" if type(X).__name__ == "DuckDBPyRelation" else f"A {type(X).__name__}"
+    with _naming_query(name):
         reader = _reader(X)
-    schema = pyarrow().schema([field.with_type(_plain(field.type)) for field in reader.schema])
+    schema = pyarrow().schema([field.with_type(_storable(field.type)) for field in reader.schema])
     check_distinct(schema.names)
-    return open_batches(_guarded(reader, schema, what), schema, what, request, request.options)
+    return open_batches(_cast_batches(reader, schema, name), schema, name, request, request.options)
 
 
-def open_batches(batches: Iterator[Any], schema: Any, what: str, request: Request, options: Mapping[str, Any]) -> Table:
-    """Open record batches that come once: few as an Arrow table, more from a temporary file, which is said.
+def open_batches(batches: Iterator[Any], schema: Any, name: str, request: Request, options: Mapping[str, Any]) -> Table:
+    """Open record batches that can be read once: few as an Arrow table, more from a temporary file with a warning.
 
     Parameters
     ----------
@@ -56,12 +56,12 @@ def open_batches(batches: Iterator[Any], schema: Any, what: str, request: Reques
         The rows.
     schema : pyarrow.Schema
         Their columns.
-    what : str
+    name : str
         What they come from, for the warning.
     request : Request
-        How the table is to be read.
+        The options of `open_table`.
     options : Mapping
-        Options of `open_parquet`: where there are any, few rows are written to a file as well.
+        Options of `open_parquet`; with any of them, few rows are written to a file, too.
     """
     held, n_bytes, n_rows = [], 0, 0
     for batch in batches:
@@ -71,46 +71,46 @@ def open_batches(batches: Iterator[Any], schema: Any, what: str, request: Reques
             break
     if n_bytes <= KEEP_BYTES and not options:
         return open_frame(pyarrow().Table.from_batches(held, schema), request)
-    started, group = time.monotonic(), max(1, min(GROUP_ROWS, GROUP_BYTES * n_rows // max(n_bytes, 1)))
+    started, group_rows = time.monotonic(), max(1, min(GROUP_ROWS, GROUP_BYTES * n_rows // max(n_bytes, 1)))
     with ExitStack() as stack:
-        path = _temporary(stack)
-        n_rows = _write(chain(held, batches), schema, path, group)
+        path = _temporary_path(stack)
+        n_rows = _write(chain(held, batches), schema, path, group_rows)
         if n_bytes > KEEP_BYTES:
-            _warn(what, n_rows, path, started)
-        return _kept(stack, path, request, options)
+            _warn_of_spill(name, n_rows, path, started)
+        return _open_temporary(stack, path, request, options)
 
 
 def _open_lazy(X: Any, request: Request) -> Table:
-    """Open a lazy frame of polars, which writes Parquet files itself and has no stream of its own that is stable."""
+    """Open a lazy frame of polars, which writes Parquet files itself and has no stable stream of batches."""
     import polars
 
-    what, started = "The query of the LazyFrame", time.monotonic()
+    name, started = "The query of the LazyFrame", time.monotonic()
     with ExitStack() as stack:
-        path = _temporary(stack)
-        with _asking(what):
-            if any(str(kind) in NOT_IN_PARQUET for kind in X.collect_schema().dtypes()):
+        path = _temporary_path(stack)
+        with _naming_query(name):
+            if any(str(column_type) in NOT_IN_PARQUET for column_type in X.collect_schema().dtypes()):
                 return open_frame(X.collect(), request)
             X.sink_parquet(path, row_group_size=GROUP_ROWS)
-        meta = pyarrow().parquet.read_metadata(path)
-        large = 8 * meta.num_rows * meta.num_columns > KEEP_BYTES  # in memory, roughly
+        metadata = pyarrow().parquet.read_metadata(path)
+        large = 8 * metadata.num_rows * metadata.num_columns > KEEP_BYTES  # approximate memory
         if not large and not request.options:
             return open_frame(polars.read_parquet(path, hive_partitioning=False, memory_map=False), request)
         if large:
-            _warn(what, meta.num_rows, path, started)
-        return _kept(stack, path, request, request.options)
+            _warn_of_spill(name, metadata.num_rows, path, started)
+        return _open_temporary(stack, path, request, request.options)
 
 
 @contextmanager
-def _asking(what: str) -> Iterator[None]:
-    """Turn the error of whatever library into one that says what gives no rows."""
+def _naming_query(name: str) -> Iterator[None]:
+    """Turn any library's error into a `TableError` that names the origin of the rows."""
     try:
         yield
     except Exception as error:
-        raise TableError(f"{what} gives no rows ({type(error).__name__}: {told(error)}).") from error
+        raise TableError(f"{name} gives no rows ({type(error).__name__}: {told(error)}).") from error
 
 
 def _reader(X: Any) -> Any:
-    """Return what yields record batches and knows their schema."""
+    """Return a reader of record batches with a schema."""
     pa = pyarrow()
     if hasattr(X, "scanner"):  # a dataset
         X = X.scanner(use_threads=False)
@@ -123,16 +123,16 @@ def _reader(X: Any) -> Any:
     return X if isinstance(X, pa.RecordBatchReader) else pa.RecordBatchReader.from_stream(X)
 
 
-def _plain(kind: Any) -> Any:
-    """Return a type that files can have in place of a view, or of a type that ADBC made up, such as ``numeric``."""
+def _storable(arrow_type: Any) -> Any:
+    """Return a type that Parquet files can store, for views and for types that only ADBC has, such as ``numeric``."""
     pa = pyarrow()
-    if hasattr(kind, "storage_type"):
-        return pa.float64() if getattr(kind, "type_name", "") == "numeric" else kind.storage_type
-    return {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}.get(kind, kind)
+    if hasattr(arrow_type, "storage_type"):
+        return pa.float64() if getattr(arrow_type, "type_name", "") == "numeric" else arrow_type.storage_type
+    return {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}.get(arrow_type, arrow_type)
 
 
-def _guarded(batches: Iterator[Any], schema: Any, what: str) -> Iterator[Any]:
-    """Yield the batches in types that files can have; whatever library fails, one error says after how many rows."""
+def _cast_batches(batches: Iterator[Any], schema: Any, name: str) -> Iterator[Any]:
+    """Yield the batches in types that files can store; an error of any library names the origin and the row."""
     n_rows = 0
     try:
         for batch in batches:
@@ -140,45 +140,45 @@ def _guarded(batches: Iterator[Any], schema: Any, what: str) -> Iterator[Any]:
             n_rows += batch.num_rows
     except Exception as error:
         raise TableError(
-            f"{what} failed after {n_rows:,} rows ({type(error).__name__}: {told(error)}). Run it again."
+            f"{name} failed after {n_rows:,} rows ({type(error).__name__}: {told(error)}). Run it again."
         ) from error
 
 
-def _temporary(stack: ExitStack) -> Path:
-    """Return the path of a Parquet file in a new folder, which goes when the stack is left."""
+def _temporary_path(stack: ExitStack) -> Path:
+    """Return the path of a Parquet file in a new folder, which is removed with the stack."""
     return Path(stack.enter_context(TemporaryDirectory(prefix="hiddenbits-", ignore_cleanup_errors=True))) / "0.parquet"
 
 
-def _kept(stack: ExitStack, path: Path, request: Request, options: Mapping[str, Any]) -> Table:
-    """Open a temporary file; from now on its folder goes when the rows are no longer used."""
+def _open_temporary(stack: ExitStack, path: Path, request: Request, options: Mapping[str, Any]) -> Table:
+    """Open a temporary file, whose folder is removed when the rows are no longer used."""
     try:
         table = open_files(request, (path,), options=options)
-    except TableError as error:  # about what came, whatever the file is called
+    except TableError as error:  # about the rows, not about the temporary file
         raise TableError(str(error).removeprefix(f"{path}: ")) from error
     weakref.finalize(table.source, stack.pop_all().close)
     return table
 
 
-def _write(batches: Iterator[Any], schema: Any, path: Path, group: int) -> int:
-    """Write record batches in row groups of about so many rows; return how many rows they were."""
+def _write(batches: Iterator[Any], schema: Any, path: Path, group_rows: int) -> int:
+    """Write record batches in row groups of about `group_rows` rows; return the number of rows."""
     pa = pyarrow()
-    written, n_rows, pending = 0, 0, []
+    n_written, n_rows, pending = 0, 0, []
     with pa.parquet.ParquetWriter(path, schema) as writer:
         for batch in batches:
             pending.append(batch)
             n_rows += batch.num_rows
-            if n_rows - written >= group:
-                writer.write_table(pa.Table.from_batches(pending), row_group_size=group)
-                written, pending = n_rows, []
+            if n_rows - n_written >= group_rows:
+                writer.write_table(pa.Table.from_batches(pending), row_group_size=group_rows)
+                n_written, pending = n_rows, []
         if pending:
-            writer.write_table(pa.Table.from_batches(pending), row_group_size=group)
+            writer.write_table(pa.Table.from_batches(pending), row_group_size=group_rows)
     return n_rows
 
 
-def _warn(what: str, n_rows: int, path: Path, started: float) -> None:
-    """Warn, once, where the rows are now."""
+def _warn_of_spill(name: str, n_rows: int, path: Path, started: float) -> None:
+    """Warn, once, that the rows were written to files."""
     warnings.warn(
-        f"{what} can be read only once, so its {n_rows:,} rows were written to {path.parent} "
+        f"{name} can be read only once, so its {n_rows:,} rows were written to {path.parent} "
         f"({path.stat().st_size / 1e6:.1f} MB, {time.monotonic() - started:.1f} s). The files are removed when the "
         "table is no longer used. For workers on other machines write Parquet files where all can read them, and open "
         "those.",

@@ -1,6 +1,6 @@
-"""How a file of comma-separated text is written: encoding, delimiter, quotes, decimal sign; found in its first bytes.
+"""The dialect of comma-separated text, found in its first bytes: encoding, delimiter, quotes, decimal sign.
 
-What is found and not what everybody expects (commas, UTF-8) is said once; every part of it can be set.
+A warning reports, once, what differs from the usual (commas, UTF-8). Each part of a dialect can be specified.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ QUOTES = ('"', "'")
 DECIMALS = (".", ",")
 TABS = (".tsv", ".tab")  # files whose usual delimiter is a tab
 SAMPLE_LINES = 200
-TITLE_LINES = 10  # at most
-ENOUGH = 0.9  # the share of lines that a delimiter must cut into as many cells as the first
+TITLE_LINES = 10  # the largest number of lines above the names
+MIN_SHARE = 0.9  # share of lines that a delimiter must cut into the same number of cells
 COMMA_NUMBER = re.compile(r"\s*[-+]?[0-9]+,[0-9]+\s*")
 POINT_NUMBER = re.compile(r"\s*[-+]?[0-9]*\.[0-9]+\s*")
 PLAIN_NUMBER = re.compile(r"\s*[-+]?[0-9]*[.,]?[0-9]*\s*")
@@ -31,7 +31,7 @@ PLAIN_NUMBER = re.compile(r"\s*[-+]?[0-9]*[.,]?[0-9]*\s*")
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a text file is written, or is asked to be read; None is for what is to be found.
+    """How a text file is written; None for what is to be found in the file.
 
     Attributes
     ----------
@@ -64,53 +64,53 @@ class Dialect:
                 ) from error
 
 
-def find_dialect(head: bytes, asked: Dialect, suffix: str, skip_top: int = 0) -> tuple[Dialect, bool]:
-    """Return how a file is written, from its first bytes, and whether its first line is Excel's ``sep=;``.
+def find_dialect(head: bytes, specified: Dialect, suffix: str, skip_top: int = 0) -> tuple[Dialect, bool]:
+    """Return the dialect of a file, from its first bytes, and whether its first line is Excel's ``sep=;``.
 
-    Some lines at the top (`skip_top`) may be no part of the table.
+    `skip_top` lines at the top are not part of the table.
     """
-    encoding = asked.encoding or found_encoding(head)
+    encoding = specified.encoding or found_encoding(head)
     text = codecs.getincrementaldecoder(encoding)("replace").decode(head[:SAMPLE_BYTES])
     lines = text.splitlines(keepends=True)
     if len(lines) > 1 and len(head) >= SAMPLE_BYTES:
-        lines.pop()  # may be cut
-    first = re.fullmatch(r"\ufeff?sep=(.)\r?\n", lines[0]) if lines else None
-    said = first[1] if first is not None and first[1] not in "\"'\r\n" else None
-    lines = lines[skip_top + (1 if said else 0) :][:SAMPLE_LINES]
-    quote = asked.quote or _found_quote(lines)
-    delimiter = asked.delimiter or said or _found_delimiter(lines, quote, "\t" if suffix in TABS else ",")
-    decimal = asked.decimal or ("." if delimiter == "," else _found_decimal(_rows(lines, delimiter, quote)))
-    return Dialect(encoding, delimiter, quote, decimal), said is not None
+        lines.pop()  # may be incomplete
+    sep_line = re.fullmatch(r"\ufeff?sep=(.)\r?\n", lines[0]) if lines else None
+    declared = sep_line[1] if sep_line is not None and sep_line[1] not in "\"'\r\n" else None
+    lines = lines[skip_top + (1 if declared else 0) :][:SAMPLE_LINES]
+    quote = specified.quote or _find_quote(lines)
+    delimiter = specified.delimiter or declared or _find_delimiter(lines, quote, "\t" if suffix in TABS else ",")
+    decimal = specified.decimal or ("." if delimiter == "," else _find_decimal(_rows(lines, delimiter, quote)))
+    return Dialect(encoding, delimiter, quote, decimal), declared is not None
 
 
-def warn_of_dialect(path: Any, found: Dialect, asked: Dialect, suffix: str) -> None:
-    """Say what was found, where it is not what everybody expects and was not asked for."""
+def warn_of_dialect(path: Any, dialect: Dialect, specified: Dialect, suffix: str) -> None:
+    """Warn of what is unusual about a dialect and was not specified."""
     usual = "\t" if suffix in TABS else ","
-    encoding, delimiter = str(found.encoding), str(found.delimiter)
-    about = {
+    encoding, delimiter = str(dialect.encoding), str(dialect.delimiter)
+    descriptions = {
         "encoding": not encoding.startswith("utf-8") and f"the encoding {encoding}",
         "delimiter": delimiter != usual and f"{NAMES.get(delimiter, repr(delimiter))} between cells",
-        "quote": found.quote != '"' and f"{found.quote!r} around cells",
-        "decimal": found.decimal != "." and f"{found.decimal!r} as the decimal sign",
+        "quote": dialect.quote != '"' and f"{dialect.quote!r} around cells",
+        "decimal": dialect.decimal != "." and f"{dialect.decimal!r} as the decimal sign",
     }
-    odd = {option: words for option, words in about.items() if words and getattr(asked, option) is None}
-    if odd:
+    unusual = {option: text for option, text in descriptions.items() if text and getattr(specified, option) is None}
+    if unusual:
         warnings.warn(
-            f"{printable(path)}: read with {' and '.join(odd.values())}, as its first lines suggest. If that is wrong, "
-            f"set {', '.join(f'{option}=' for option in odd)}.",
+            f"{printable(path)}: read with {' and '.join(unusual.values())}, as its first lines suggest. If that is "
+            f"wrong, set {', '.join(f'{option}=' for option in unusual)}.",
             CSVDialectWarning,
             stacklevel=2,
         )
 
 
 def point_decimals(rows: list[list[str]]) -> list[list[str]]:
-    """Return rows with a point in numbers that have a decimal comma."""
+    """Return rows with decimal points in place of decimal commas."""
     match = COMMA_NUMBER.fullmatch
     return [[cell.replace(",", ".") if "," in cell and match(cell) else cell for cell in row] for row in rows]
 
 
-def _found_quote(lines: list[str]) -> str:
-    """Return the quotes: single ones where most cells of some delimiter have them, and no double quote is there."""
+def _find_quote(lines: list[str]) -> str:
+    """Return the quote: a single one if most cells have them, for some delimiter, and there is no double quote."""
     if any('"' in line for line in lines):
         return '"'
     text = "".join(lines)
@@ -119,43 +119,44 @@ def _found_quote(lines: list[str]) -> str:
     return "'" if quoted and 2 * quoted >= cells else '"'
 
 
-def _found_delimiter(lines: list[str], quote: str, usual: str) -> str:
-    """Return what cuts (nearly) all lines into as many cells, at least two; but for a few lines at the top.
+def _find_delimiter(lines: list[str], quote: str, usual: str) -> str:
+    """Return the delimiter that cuts (nearly) all lines into the same number of cells, at least two.
 
-    Where several do, the one with fewer lines above, as names have no decimal commas; and then the one that leaves
-    fewer of the others within cells that are no numbers: ``ja;0,5;1`` is three cells if cut at the semicolon.
+    A few lines at the top may differ. Of several such delimiters, the one with fewer differing lines at the top is
+    chosen, as names have no decimal commas; then the one that leaves fewer other delimiters within cells that are not
+    numbers: ``ja;0,5;1`` has three cells if cut at the semicolon.
     """
-    best, chosen = (0.0, 0, 0.0), usual
-    for delimiter in sorted(DELIMITERS, key=lambda one: one != usual):
+    best_score, best = (0.0, 0, 0.0), usual
+    for delimiter in sorted(DELIMITERS, key=lambda delimiter: delimiter != usual):
         rows = [row for row in _rows(lines, delimiter, quote) if row]
         width = Counter(map(len, rows)).most_common(1)[0][0] if rows else 0
         if width < 2:
             continue
-        top = next(at for at, row in enumerate(rows) if len(row) == width)  # below a title, if there is one
-        top = top if top <= TITLE_LINES else 0
-        rows = rows[top:]
+        n_above = next(i for i, row in enumerate(rows) if len(row) == width)  # below a title, if there is one
+        n_above = n_above if n_above <= TITLE_LINES else 0
+        rows = rows[n_above:]
         same = sum(len(row) == width for row in rows) / len(rows)
         others = set(DELIMITERS) - {delimiter}
         cells = [cell for row in rows for cell in row]
-        whole = sum(others.isdisjoint(cell) or PLAIN_NUMBER.fullmatch(cell) is not None for cell in cells) / len(cells)
-        if same >= ENOUGH and (same, -top, whole) > best:
-            best, chosen = (same, -top, whole), delimiter
-    return chosen
+        intact = sum(others.isdisjoint(cell) or PLAIN_NUMBER.fullmatch(cell) is not None for cell in cells) / len(cells)
+        if same >= MIN_SHARE and (same, -n_above, intact) > best_score:
+            best_score, best = (same, -n_above, intact), delimiter
+    return best
 
 
-def _found_decimal(rows: list[list[str]]) -> str:
-    """Return the decimal sign: a comma where some cells are such numbers, and none has a point."""
+def _find_decimal(rows: list[list[str]]) -> str:
+    """Return the decimal sign: a comma if some cells are numbers with one, and no cell is a number with a point."""
     cells = [cell for row in rows for cell in row]
     commas = any(COMMA_NUMBER.fullmatch(cell) for cell in cells)
     return "," if commas and not any(POINT_NUMBER.fullmatch(cell) for cell in cells) else "."
 
 
 def _rows(lines: list[str], delimiter: str, quote: str) -> list[list[str]]:
-    """Return the cells of some lines; what the csv module does not take ends them."""
+    """Return the cells of some lines, up to the first that the csv module refuses."""
     rows: list[list[str]] = []
     try:
         for row in csv.reader(lines, delimiter=delimiter, quotechar=quote):
-            rows.append(row)  # what came before an error counts
+            rows.append(row)  # rows before an error are kept
     except csv.Error:
         pass
     return rows

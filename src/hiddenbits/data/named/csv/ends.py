@@ -1,4 +1,4 @@
-"""What is above the names of a table of text, and below its rows: titles, lines about the names, empty rows, totals."""
+"""Lines around the rows of a text table: titles, descriptions of the names, empty rows, totals."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from itertools import chain
 from hiddenbits.exceptions import CSVDialectWarning, TableError
 from hiddenbits.quoting import printable, quoted
 
-SAMPLE = 30  # rows that are looked at for a title
+SAMPLE = 30  # rows that are searched for a title
 IMPORT_ID = re.compile(r'\s*\{\s*"ImportId"')  # what Qualtrics writes below the names and texts of questions
 
 Rows = list[list[str]]
@@ -20,14 +20,14 @@ Rows = list[list[str]]
 
 @dataclass(frozen=True)
 class Ends:
-    """Which rows at both ends of a file are left out.
+    """Which lines at both ends of a file are excluded.
 
     Attributes
     ----------
     skip_top, skip_end : int
-        How many lines, whatever they hold.
+        Number of lines to skip, whatever their content.
     keep_empty : bool
-        Whether several empty rows at the end are rows.
+        Whether several empty rows at the end are kept.
     """
 
     skip_top: int = 0
@@ -41,57 +41,56 @@ class Ends:
                 raise TableError(f"{name}={number!r}: give a number of lines, such as 1.")
 
 
-def full_rows(chunk: Rows, more: Iterator[list[str]], width: int, line: int, skip_end: int) -> tuple[Rows, int]:
-    """Return rows that start at a line, but for shorter or longer ones that are the end of the file, and how many.
+def full_rows(chunk: Rows, later_rows: Iterator[list[str]], width: int, line: int, skip_end: int) -> tuple[Rows, int]:
+    """Return the rows of full width, and the number of shorter or longer ones at the end of the file.
 
-    Empty lines at the end do not count; elsewhere each row must have as many cells as the first line.
+    Empty lines at the end do not count; all other rows must have as many cells as the first line.
     """
     if width == 1:
         chunk = [row or [""] for row in chunk]  # an empty line is one empty cell
     if set(map(len, chunk)) <= {width}:
         return chunk, 0
-    at = next(at for at, row in enumerate(chunk) if len(row) != width)
-    n_cells, below = len(chunk[at]), 0
-    for number, row in enumerate(chain(chunk[at:], more), 1):
-        below = number if any(map(str.strip, row)) else below
+    n_full = next(i for i, row in enumerate(chunk) if len(row) != width)
+    n_cells, below = len(chunk[n_full]), 0
+    for n_rows, row in enumerate(chain(chunk[n_full:], later_rows), 1):
+        below = n_rows if any(map(str.strip, row)) else below
         if below > skip_end:
-            line += at + line_breaks(chunk[:at])
+            line += n_full + line_breaks(chunk[:n_full])
             raise TableError(f"line {line}: {n_cells} cells, but the first line has {width}. Fix the line.")
-    return chunk[:at], below
+    return chunk[:n_full], below
 
 
 def line_breaks(rows: Rows) -> int:
-    """Return how many line breaks cells have, which stand in quotes."""
+    """Return the number of line breaks within (quoted) cells."""
     return "".join(chain.from_iterable(rows)).count("\n")
 
 
-def say_empty(path: object, many: int) -> None:
-    """Say how many empty rows at the end are left out."""
+def warn_of_empty_rows(path: object, n_rows: int) -> None:
+    """Warn that empty rows at the end are excluded."""
     warnings.warn(
-        f"{printable(path)}: {many:,} empty rows at the end were left out. If they are rows, set keep_empty=True.",
+        f"{printable(path)}: {n_rows:,} empty rows at the end were excluded. To keep them, set keep_empty=True.",
         CSVDialectWarning,
         stacklevel=2,
     )
 
 
 def lines_below_names(path: object, head: Rows) -> int:
-    """Return how many lines below the names are about them, as Qualtrics writes: texts of questions, and ImportIds."""
-    for many, row in enumerate(head[1:3], 1):
+    """Return the number of lines below the names that Qualtrics adds: texts of questions, and ImportIds."""
+    for n_lines, row in enumerate(head[1:3], 1):
         filled = [cell for cell in row if cell.strip()]
         if filled and all(IMPORT_ID.match(cell) for cell in filled):
-            texts = "the texts of the questions and " if many > 1 else ""
+            texts = "the texts of the questions and " if n_lines > 1 else ""
             warnings.warn(
-                f"{printable(path)}: read as Qualtrics writes tables: below the names, {texts}the line of ImportIds "
-                "were left out.",
+                f"{printable(path)}: read as a Qualtrics export, without {texts}the line of ImportIds below the names.",
                 CSVDialectWarning,
                 stacklevel=2,
             )
-            return many
+            return n_lines
     return 0
 
 
 def refuse_title(rows: Sequence[list[str]], skipped: int) -> None:
-    """Refuse a first line that is a title: it has fewer cells than all others, or one cell that is not empty."""
+    """Refuse a first line that is a title: it has fewer cells than the others, or only its first cell is filled."""
     widths = Counter(map(len, rows[1:]))
     widths.pop(0, None)
     if not widths:
@@ -99,14 +98,14 @@ def refuse_title(rows: Sequence[list[str]], skipped: int) -> None:
     width = widths.most_common(1)[0][0]
     first = rows[0]
     filled = [cell for cell in first if cell.strip()]
-    alone = len(first) == width > 1 and len(filled) == 1 and first[0].strip()
-    if not alone and (len(first) == width or widths[width] < 2 or widths[width] < 0.9 * widths.total()):
+    one_filled_cell = len(first) == width > 1 and len(filled) == 1 and first[0].strip()
+    if not one_filled_cell and (len(first) == width or widths[width] < 2 or widths[width] < 0.9 * widths.total()):
         return
-    names = (at for at, row in enumerate(rows) if len(row) == width and sum(bool(cell.strip()) for cell in row) > 1)
-    at = next(names, 0) if width > 1 else next((at for at, row in enumerate(rows) if len(row) == width), 0)
-    if at:
+    name_rows = (i for i, row in enumerate(rows) if len(row) == width and sum(bool(cell.strip()) for cell in row) > 1)
+    n_above = next(name_rows, 0) if width > 1 else next((i for i, row in enumerate(rows) if len(row) == width), 0)
+    if n_above:
         raise TableError(
             f"line {skipped + 1} ({quoted(', '.join(filled))}) is not like the lines below, which have {width} cells. "
-            f"If there is a title or a comment above the names, set skip_top={skipped + at}. If line {skipped + 1} has "
-            f"the names, give it {width} cells in the file."
+            f"If there is a title or a comment above the names, set skip_top={skipped + n_above}. If line "
+            f"{skipped + 1} has the names, give it {width} cells in the file."
         )

@@ -14,7 +14,7 @@ from hiddenbits.data.columns.protocol import Batch
 from hiddenbits.data.file_request import reading
 from hiddenbits.data.named.parquet.files import ParquetFiles
 
-CELL_BYTES = 16.0  # about what a decoded cell of any type takes in Arrow's memory
+CELL_BYTES = 16.0  # approximate memory of a decoded cell of any type in Arrow
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,21 +24,21 @@ class ParquetColumns:
     Attributes
     ----------
     files : ParquetFiles
-        Where the rows are.
-    at : mapping of str to str
+        The files that hold the rows.
+    file_columns : mapping of str to str
         The column of the files for each name in the table.
     cell_bytes : float
-        About what a decoded cell takes in Arrow's memory.
+        Approximate memory of a decoded cell in Arrow.
     """
 
     files: ParquetFiles
-    at: Mapping[str, str]
+    file_columns: Mapping[str, str]
     cell_bytes: float = CELL_BYTES
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the columns."""
-        return tuple(self.at)
+        return tuple(self.file_columns)
 
     @property
     def n_rows(self) -> int:
@@ -46,26 +46,26 @@ class ParquetColumns:
         return self.files.n_rows
 
     def batches(self, start: int, stop: int, names: Sequence[str]) -> Iterator[Batch]:
-        """Yield rows start to stop of some columns; text comes as dictionaries, as the files have it."""
-        inside = [self.at[name] for name in names]
+        """Yield rows start to stop of some columns; text is dictionary-encoded, as in the files."""
+        selected = [self.file_columns[name] for name in names]
         for path, first_row, batch in self.files.batches(
-            start, stop, inside, self.cell_bytes * len(inside), coded=inside
+            start, stop, selected, self.cell_bytes * len(selected), dictionary_columns=selected
         ):
-            yield ArrowBatch(batch, self.at, path, first_row)
+            yield ArrowBatch(batch, self.file_columns, path, first_row)
 
 
 @dataclass(frozen=True, eq=False)
 class ArrowBatch:
-    """Some rows, as Arrow has them; `at` has the column of the batch for each name in the table."""
+    """Some rows as an Arrow batch; `file_columns` has the column of the batch for each name in the table."""
 
     batch: Any
-    at: Mapping[str, str]
+    file_columns: Mapping[str, str]
     path: str
     first_row: int
 
     @property
     def n_rows(self) -> int:
-        """How many rows they are."""
+        """Number of rows."""
         return int(self.batch.num_rows)
 
     def reading(self) -> AbstractContextManager[None]:
@@ -73,13 +73,13 @@ class ArrowBatch:
         return reading(self.path)
 
     def cells(self, name: str) -> ColumnCells:
-        """Return a column as its distinct values, and which of them each row has."""
+        """Return a column as its distinct values and a code for each row."""
         return cells_of_arrow(name, self.column(name))
 
     def numbers(self, name: str) -> AnyArray | None:
-        """Return a column of numbers in the type that it has, NaN where one is missing; None for any other column."""
+        """Return a column of numbers in its own type, NaN where one is missing; None for other columns."""
         return numbers_of_arrow(self.column(name))
 
     def column(self, name: str) -> Any:
         """Return an Arrow array."""
-        return self.batch.column(self.batch.schema.get_field_index(self.at[name]))
+        return self.batch.column(self.batch.schema.get_field_index(self.file_columns[name]))
