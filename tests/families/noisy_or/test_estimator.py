@@ -13,7 +13,7 @@ from hiddenbits.families.noisy_or.model import NoisyOr
 from hiddenbits.families.noisy_or.model_gibbs import NoisyOrBlocks, NoisyOrGibbs
 from hiddenbits.families.noisy_or.params import NoisyOrParams
 from hiddenbits.families.noisy_or.rows import marginals
-from hiddenbits.families.noisy_or.verbs import reach, sentence, strongest
+from hiddenbits.families.noisy_or.explanations import reach, sentence, strongest
 from hiddenbits.options import GibbsChains
 from tests.contracts.conftest import table_of
 from tests.contracts.test_fit import structured_rows

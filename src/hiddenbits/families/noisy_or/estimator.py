@@ -25,7 +25,7 @@ from hiddenbits.families.noisy_or.model import NoisyOr
 from hiddenbits.families.noisy_or.model_gibbs import SURVEY_TABLE, NoisyOrBlocks, NoisyOrGibbs, NoisyOrSampler
 from hiddenbits.families.noisy_or.params import NoisyOrParams, n_free_parameters
 from hiddenbits.families.noisy_or.rows import MOST_EXACT, Marginals
-from hiddenbits.families.noisy_or.verbs import VERB_ROWS, Reasons, Scores, all_reasons, described, reach, sentences
+from hiddenbits.families.noisy_or.explanations import VERB_ROWS, Reasons, Scores, all_reasons, described, reach, sentences
 from hiddenbits.model_api import RowModel
 from hiddenbits.quoting import name_of
 from hiddenbits.shown import SummaryTable
