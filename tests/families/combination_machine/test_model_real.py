@@ -275,7 +275,7 @@ def test_weights_equal_repeats_and_rows_are_chosen_by_content():
     ("settings", "rows", "message"),
     [
         ({"visible": "reals", "threshold": 0.5}, np.zeros((4, 2)), "threshold= is for binary data"),
-        ({"visible": "reals", "method": "chains"}, np.zeros((4, 2)), "only available with method="),
+        ({"visible": "reals", "method": "chains"}, np.zeros((4, 2)), "needs method="),
         ({"visible": "reals", "n_components": 30}, np.zeros((40, 2)), "use fewer units"),
         ({"visible": "reals"}, np.array([["a", "b"], ["c", "d"]]), "is not a number"),
         ({"visible": "reals"}, np.array([[0.0, np.inf], [1.0, 2.0]]), "is infinite or too large"),

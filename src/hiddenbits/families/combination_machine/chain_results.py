@@ -20,9 +20,7 @@ def partition_error(params: CombinationParams) -> float:
     return float(params.partition_error) if isinstance(params, ChainsParams) else 0.0
 
 
-def with_partition_estimate(
-    params: ChainsParams, seed: int, n_chains: int, n_temperatures: int
-) -> tuple[ChainsParams, Partition]:
+def add_estimate(params: ChainsParams, seed: int, n_chains: int, n_temperatures: int) -> tuple[ChainsParams, Partition]:
     """Return the parameters, with the estimate of ln Z if it is reliable, and the estimate."""
     rng = Key(seed).stream("normalizer").rng()
     machine = params.weights, params.thresholds, params.bias, params.means

@@ -25,11 +25,7 @@ from hiddenbits.families._base.showing import strongest_each_way
 from hiddenbits.families._base.sizes import rows_to_begin_on
 from hiddenbits.families._base.story import LIKELIHOOD
 from hiddenbits.families._base.transformer import CausesEstimator
-from hiddenbits.families.combination_machine.chain_results import (
-    partition_error,
-    sample_with_warning,
-    with_partition_estimate,
-)
+from hiddenbits.families.combination_machine.chain_results import add_estimate, partition_error, sample_with_warning
 from hiddenbits.families.combination_machine.growth import fit_machine
 from hiddenbits.families.combination_machine.model import Combination
 from hiddenbits.families.combination_machine.model_chains import EXACT_UNITS, UNKNOWN, ChainsParams, CombinationChains
@@ -251,11 +247,9 @@ class CombinationMachine(CausesEstimator[CombinationParams, CombinationStats]):
         again = 1 if self._repeats_growth else None
         if self.visible == "reals":
             if self.threshold is not None:
-                raise ValueError(
-                    'threshold= is for binary data, and visible="reals" uses numbers as they are. Remove one of them.'
-                )
+                raise ValueError('threshold= is for binary data: remove it, or use visible="bits".')
             if self.method == "chains":
-                raise ValueError('visible="reals" is only available with method="exact".')
+                raise ValueError('visible="reals" needs method="exact".')
             return CombinationReal(*machine, candidates_again=again)
         if not self._by_chains:
             return Combination(*machine, candidates_again=again)
@@ -365,7 +359,7 @@ class CombinationMachine(CausesEstimator[CombinationParams, CombinationStats]):
         if not isinstance(self._params, ChainsParams):
             raise ValueError("This model was fitted by enumeration: its ln Z is exact.")
         seed = seed_of(self.random_state)
-        self._params, self.partition_ = with_partition_estimate(self._params, seed, n_chains, n_temperatures)
+        self._params, self.partition_ = add_estimate(self._params, seed, n_chains, n_temperatures)
         return self.partition_
 
     def _require_partition(self) -> None:

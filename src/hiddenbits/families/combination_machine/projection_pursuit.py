@@ -139,15 +139,13 @@ def pursue(
     return units
 
 
-def _first_candidates(units: PursuitUnits, rows: Floats, observed: NDArray[np.bool_]) -> PursuitUnits:
+def _first_candidates(units: PursuitUnits, rows: Floats, mask: NDArray[np.bool_]) -> PursuitUnits:
     """Return candidates that are on in half of the rows, each towards a residual row."""
-    _, r = _remove_units(
-        units, np.where(observed, rows - units.center, 0.0), observed, np.zeros((len(rows), len(units.levels)))
-    )
+    _, r = _residuals(units, np.where(mask, rows - units.center, 0.0), mask, np.zeros((len(rows), len(units.levels))))
     return PursuitUnits(TOWARDS * r.T, np.zeros(len(rows)), units.center)
 
 
-def _remove_units(units: PursuitUnits, r: Floats, observed: AnyArray, draws: Floats) -> tuple[Floats, Floats]:
+def _residuals(units: PursuitUnits, r: Floats, observed: AnyArray, draws: Floats) -> tuple[Floats, Floats]:
     """Return the states of units, on where a score exceeds the random number, and the residual rows."""
     h = np.zeros(draws.shape)
     for i, (w, p) in enumerate(zip(units.weights.T, units.levels, strict=True)):
@@ -159,12 +157,11 @@ def _remove_units(units: PursuitUnits, r: Floats, observed: AnyArray, draws: Flo
 def _m_step(candidates: PursuitUnits, sums: PursuitSums, ridge: float) -> tuple[PursuitUnits, Floats]:
     """M-step (eqs 3.14, 3.15); and log-likelihood plus log prior of the candidates for which the sums were computed."""
     weight = float(sums.weight)
-    objective = (
-        sums.bound + weight * np.log(expit(-candidates.levels)) - 0.5 * ridge * np.sum(candidates.weights**2, axis=0)
-    )
+    log_prior = -0.5 * ridge * np.sum(candidates.weights**2, axis=0)
+    value = sums.bound + weight * np.log(expit(-candidates.levels)) + log_prior
     share = np.clip(sums.hidden / weight, RAREST, 1.0 - RAREST)
     counts = np.maximum(sums.observed, RAREST * weight) + ridge
-    return PursuitUnits(np.asarray(sums.joint / counts), np.asarray(logit(share)), candidates.center), objective
+    return PursuitUnits(np.asarray(sums.joint / counts), np.asarray(logit(share)), candidates.center), value
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,7 +231,7 @@ def _incomplete_rows(data: _Pass, block: Block, rows: Rows, draws: Floats) -> tu
     """Return the states of units for rows with missing values, and scores of the candidates: by residual copies."""
     observed = _observed(block, rows)
     x = data.bit_scale * block.x.take(rows).to_dense() - data.offset
-    h, r = _remove_units(data.units, observed * (x - data.units.center), observed, draws)
+    h, r = _residuals(data.units, observed * (x - data.units.center), observed, draws)
     w = data.candidates.weights
     return h, data.candidates.levels + r @ w - 0.5 * observed @ w**2
 

@@ -198,15 +198,13 @@ def _summary_function(machine: Tempered) -> Any:
 def _mixing_of(state: ChainState, trace: Floats, renewals: int, n: int) -> Mixing:
     _, n_chains, k = trace.shape
     n_effective = min(effective_sample_size(trace[:, :, i].astype(np.float64)) for i in range(k))
-    rates, renewals_per_chain, effective = state.swap_rates, renewals / n_chains, min(n_effective, float(n))
+    rates, per_chain, effective = state.swap_rates, renewals / n_chains, min(n_effective, float(n))
     reason = ""
     if not np.nanmin(rates) >= LOWEST_SWAP_RATE:
         reason = f"Some temperatures swap only {np.nanmin(rates):.1%} of the time: use more temperatures."
-    elif renewals_per_chain < FEWEST_RENEWALS:
-        reason = (
-            f"A chain was renewed from beta = 0 only {renewals_per_chain:.2g} times: use more sweeps or temperatures."
-        )
+    elif per_chain < FEWEST_RENEWALS:
+        reason = f"A chain was renewed from beta = 0 only {per_chain:.2g} times: use more sweeps or temperatures."
     elif not effective >= FEWEST_EFFECTIVE * n:
         reason = f"The effective sample size of the {n} rows is {effective:.0f}: use more sweeps between rows."
     why = reason or f"The effective sample size of the {n} rows is {effective:.0f}, as far as the chains show."
-    return Mixing(state.betas, rates, renewals_per_chain, effective, not reason, why)
+    return Mixing(state.betas, rates, per_chain, effective, not reason, why)

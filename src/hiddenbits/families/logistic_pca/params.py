@@ -50,10 +50,8 @@ class LogisticParams(Params):
         loadings[:, undirected] = np.random.default_rng(0).standard_normal((len(loadings), len(undirected)))
         others = np.linalg.qr(np.delete(loadings, undirected, axis=1))[0]
         loadings[:, undirected] -= others @ (others.T @ loadings[:, undirected])
-        largest_left = np.abs(loadings[:, collapsed]).max(axis=0)
-        loadings[:, collapsed] *= REVIVED / np.where(
-            largest_left > 0.0, largest_left, 1.0
-        )  # more dimensions than columns: all 0
+        peaks = np.abs(loadings[:, collapsed]).max(axis=0)
+        loadings[:, collapsed] *= REVIVED / np.where(peaks > 0.0, peaks, 1.0)  # more dimensions than columns: all 0
         return replace(self, loadings=loadings)
 
     @cached_property

@@ -151,9 +151,8 @@ def _back(model: RefinedLogistic, position: Position) -> Position:
     extrapolation, trace = position.extrapolation, (*position.trace, position.objective)
     if extrapolation.tried:
         extrapolation = replace(adjusted(extrapolation, good=False), tried=True)
-    return replace(
-        position, params=params, refused=True, trace=trace, extrapolation=replace(extrapolation, theta0=None)
-    )
+    extrapolation = replace(extrapolation, theta0=None)
+    return replace(position, params=params, refused=True, trace=trace, extrapolation=extrapolation)
 
 
 def _forward(

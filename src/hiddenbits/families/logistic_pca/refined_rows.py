@@ -62,20 +62,17 @@ class RefinedRows:
             candidate = Posterior(self.posterior.mean[rows] + length * times(covariance, gradient), covariance)
             blanks = self.blanks if all_rows else Blanks.of(self.block.observed.take(remaining))
             bound, sigma, slope = self._evaluate(candidate, log_det, self.linear[rows], blanks)
-            not_worse = bound >= self.bound[rows] - ROUNDING * np.abs(self.bound[rows])
-            if all_rows and not_worse.all():
+            good = bound >= self.bound[rows] - ROUNDING * np.abs(self.bound[rows])
+            if all_rows and good.all():
                 self.posterior, self.precision = candidate, precision
                 self.bound, self.sigma, self.slope = bound, sigma, slope
                 return
-            accepted = remaining[not_worse]
+            accepted = remaining[good]
             self.posterior = Posterior(self.posterior.mean.copy(), self.posterior.covariance.copy())
-            self.posterior.mean[accepted], self.posterior.covariance[accepted] = (
-                candidate.mean[not_worse],
-                covariance[not_worse],
-            )
-            self.precision[accepted], self.bound[accepted] = precision[not_worse], bound[not_worse]
-            self.sigma[accepted], self.slope[accepted] = sigma[not_worse], slope[not_worse]
-            remaining, target, gradient = remaining[~not_worse], target[~not_worse], gradient[~not_worse]
+            self.posterior.mean[accepted], self.posterior.covariance[accepted] = candidate.mean[good], covariance[good]
+            self.precision[accepted], self.bound[accepted] = precision[good], bound[good]
+            self.sigma[accepted], self.slope[accepted] = sigma[good], slope[good]
+            remaining, target, gradient = remaining[~good], target[~good], gradient[~good]
             if len(remaining) == 0:
                 return
 

@@ -132,14 +132,12 @@ class LogisticRows(LatentRows[LogisticParams]):
             for rows, _, scores in self.drawn_scores(params, block, nodes):
                 weights = scores + ratio[rows]
                 softmax_rows(weights)
-                prior_share = OLD * (q + 1) / (OLD * (q + 1) + 1.0 / (weights * weights).sum(axis=1))
+                share = OLD * (q + 1) / (OLD * (q + 1) + 1.0 / (weights * weights).sum(axis=1))
                 center = (weights[:, None, :] @ nodes[rows])[:, 0]
                 deviations = nodes[rows] - center[:, None, :]
                 spread = np.swapaxes(deviations * weights[..., None], 1, 2) @ deviations
                 mean[rows] = center
-                covariance[rows] = (
-                    prior_share[:, None, None] * covariance[rows] + (1.0 - prior_share[:, None, None]) * spread
-                )
+                covariance[rows] = share[:, None, None] * covariance[rows] + (1.0 - share[:, None, None]) * spread
         return mean, pack(WIDER * covariance)
 
     def drawn_scores(
