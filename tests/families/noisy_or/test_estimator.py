@@ -268,8 +268,8 @@ def test_explanations_name_causes_and_bits():
     model = NoisyOrNetwork(2, random_state=0).fit(frame)
     rows = frame.iloc[[int(np.flatnonzero(causes[:, 0] & ~causes[:, 1])[0])]]
     cause = int(np.argmax(model.strengths_[:, 0]))
-    said = [f"Basket 0 is explained by cause {cause} (bread, butter, jam) for bread, butter and jam."]
-    assert model.explain(rows, what="basket") == said
+    sentences = [f"Basket 0 is explained by cause {cause} (bread, butter, jam) for bread, butter and jam."]
+    assert model.explain(rows, what="basket") == sentences
     priors = 100 * model.priors_
     lines = model.describe(n_bits=2)
     assert lines[0].startswith(f"cause {cause}, on in {priors[cause]:.1f}% of rows: ")  # three bits, the other two

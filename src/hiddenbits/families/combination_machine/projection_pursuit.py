@@ -145,11 +145,11 @@ def _first_candidates(units: PursuitUnits, rows: Floats, mask: NDArray[np.bool_]
     return PursuitUnits(TOWARDS * r.T, np.zeros(len(rows)), units.center)
 
 
-def _residuals(units: PursuitUnits, r: Floats, observed: AnyArray, draws: Floats) -> tuple[Floats, Floats]:
+def _residuals(units: PursuitUnits, r: Floats, observed: AnyArray, random_logits: Floats) -> tuple[Floats, Floats]:
     """Return the states of units, on where a score exceeds the random number, and the residual rows."""
-    h = np.zeros(draws.shape)
+    h = np.zeros(random_logits.shape)
     for i, (w, p) in enumerate(zip(units.weights.T, units.levels, strict=True)):
-        h[:, i] = draws[:, i] < p + r @ w - 0.5 * observed @ w**2
+        h[:, i] = random_logits[:, i] < p + r @ w - 0.5 * observed @ w**2
         r = r - observed * (h[:, i : i + 1] * w)
     return h, r
 
@@ -206,16 +206,16 @@ def _add_block(data: _Pass, block: Block) -> PursuitSums:
     t, o = block.operands()
     products = product_with_totals(o, data.of_observed, data.observed_totals)
     a = data.levels + data.bit_scale * np.asarray(t @ data.weights) - products
-    draws = coins(block, data.seed, k)
+    random_logits = coins(block, data.seed, k)
     h = np.zeros((block.n_rows, k))
     for i in range(k):
-        h[:, i] = draws[:, i] < a[:, i]
+        h[:, i] = random_logits[:, i] < a[:, i]
         a[:, i + 1 :] -= h[:, i : i + 1] * data.gram[i, i + 1 :]
     incomplete = rows_with_blanks(block)
     height = max(1, DENSE_CELLS // block.n_columns)
     chunks = [incomplete[start : start + height] for start in range(0, len(incomplete), height)]
     for rows in chunks:
-        h[rows], a[rows, k:] = _incomplete_rows(data, block, rows, draws[rows])
+        h[rows], a[rows, k:] = _incomplete_rows(data, block, rows, random_logits[rows])
     softplus, s = softplus_and_sigmoid(a[:, k:])
     s *= block.weights[:, None]
     observed = np.asarray(o.T @ s)
@@ -227,11 +227,11 @@ def _add_block(data: _Pass, block: Block) -> PursuitSums:
     return PursuitSums(np.asarray(block.weights.sum()), block.weights @ softplus, s.sum(axis=0), joint, observed)
 
 
-def _incomplete_rows(data: _Pass, block: Block, rows: Rows, draws: Floats) -> tuple[Floats, Floats]:
+def _incomplete_rows(data: _Pass, block: Block, rows: Rows, random_logits: Floats) -> tuple[Floats, Floats]:
     """Return the states of units for rows with missing values, and scores of the candidates: by residual copies."""
     observed = _observed(block, rows)
     x = data.bit_scale * block.x.take(rows).to_dense() - data.offset
-    h, r = _residuals(data.units, observed * (x - data.units.center), observed, draws)
+    h, r = _residuals(data.units, observed * (x - data.units.center), observed, random_logits)
     w = data.candidates.weights
     return h, data.candidates.levels + r @ w - 0.5 * observed @ w**2
 

@@ -169,7 +169,7 @@ def sweep_layer(
 
     Parameters
     ----------
-    ones : Ones
+    ones : Children
         The layer's children.
     layer : Layer
     states : ndarray of shape (rows, K) of uint8
@@ -258,7 +258,7 @@ def sweep(
 
 
 def log_joints(network: Network, data: Children, states: list[States]) -> Floats:
-    """Return ln P(observed bits, states) of each row."""
+    """Return ln P(observed cells, states) of each row."""
     total = np.zeros(len(states[0]))
     children = data
     for number, layer in enumerate(network.layers):

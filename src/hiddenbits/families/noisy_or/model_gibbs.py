@@ -110,8 +110,8 @@ class NoisyOrSampler(SampledRows):
         oracle="enumeration",
         why={
             "likelihood": "the states of a row are too many to sum over",
-            "monotone": "the states of a row are drawn at random",
-            "deterministic": "the states of a row are drawn at random",
+            "monotone": "the states of a row are sampled",
+            "deterministic": "the states of a row are sampled",
             "accelerates": "steps are random",
         },
     )

@@ -1,1 +1,1 @@
-"""Logistic PCA by passes whose cost follows the ones."""
+"""Logistic PCA for sparse tables, at a cost that depends on the number of 1s."""
