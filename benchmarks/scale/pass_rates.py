@@ -25,10 +25,10 @@ from benchmarks.record import asking, record
 from hiddenbits.engine import one_blas_thread
 from hiddenbits.families.binary_sparse_coding.model import SparseCoding
 from hiddenbits.families.combination_machine.model import Combination
-from hiddenbits.families.logistic_pca.by_ones.expectations import with_cells
-from hiddenbits.families.logistic_pca.by_ones.model import LogisticByOnes
-from hiddenbits.families.logistic_pca.by_ones.verbs import N_CELLS
 from hiddenbits.families.logistic_pca.model import Logistic
+from hiddenbits.families.logistic_pca.sparse.expectations import with_cells
+from hiddenbits.families.logistic_pca.sparse.model import SparseLogistic
+from hiddenbits.families.logistic_pca.sparse.model_choice import N_CELLS
 from hiddenbits.families.nodes.classes import Classes
 from hiddenbits.families.noisy_or.model_gibbs import NoisyOrGibbs
 
@@ -46,7 +46,7 @@ class Case:
     columns: int = 100_000
 
 
-BY_ONES = LogisticByOnes(2, n_cells=N_CELLS[2])
+BY_ONES = SparseLogistic(2, n_cells=N_CELLS[2])
 
 
 def some_map(n: int, d: int) -> tuple[Any, Any]:

@@ -19,7 +19,7 @@ from hiddenbits import (
     open_table,
 )
 from hiddenbits.data.layout import Layout, binary_columns
-from hiddenbits.families.binary_sparse_coding.annealing import AnnealedCoding
+from hiddenbits.families.binary_sparse_coding.model import AnnealedCoding
 from hiddenbits.families.clipped_pca.model import Clipped
 from hiddenbits.families.clipped_pca.params import ClippedParams
 from hiddenbits.families.combination_machine.model import Combination

@@ -149,7 +149,7 @@ def test_refusals(bars, model):
         BinarySparseCoding().fit([[1.0, 2.0], ["a", 2.0]])
     with pytest.raises(TableError, match=r"row 1, column 0: 1e\+200"):
         BinarySparseCoding().fit([[1.0, 2.0], [1e200, 2.0]])
-    with pytest.raises(ValueError, match="needs a table of bits"):
+    with pytest.raises(ValueError, match="needs binary data"):
         model._cell_probabilities(bars.X)
     with pytest.raises(ValueError, match="swap them"):
         BinarySparseCoding(schedule=Annealing(cut_from=0.9)).fit(bars.X)

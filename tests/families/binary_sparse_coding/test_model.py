@@ -9,9 +9,8 @@ from scipy.stats import binom
 
 from hiddenbits.data import open_table
 from hiddenbits.engine import Key, Local, Settings, fit_planned
-from hiddenbits.families.binary_sparse_coding.annealing import AnnealedCoding
-from hiddenbits.families.binary_sparse_coding.model import SparseCoding
-from hiddenbits.families.binary_sparse_coding.params import RowScores
+from hiddenbits.families.binary_sparse_coding.model import AnnealedCoding, SparseCoding
+from hiddenbits.families.binary_sparse_coding.params import CodingScores
 from tests.families.binary_sparse_coding.coding_data import (
     block_of,
     expected,
@@ -57,7 +56,9 @@ def test_many_causes_are_chosen_among_by_groups(missing):
     found = model.prepare(params)
     seen = (~np.isnan(rows)).astype(float)
     y = np.nan_to_num(rows)
-    posterior = found.with_blanks(y, seen, (y**2).sum(axis=1)) if missing else found.whole(y, (y**2).sum(axis=1))
+    posterior = (
+        found.incomplete_rows(y, seen, (y**2).sum(axis=1)) if missing else found.complete_rows(y, (y**2).sum(axis=1))
+    )
     want = np.argsort(-(y @ params.fields) / np.sqrt(seen @ params.fields**2), axis=1)[:, :2]
     assert [set(row) for row in posterior.candidates] == [set(row) for row in want]
     for score, row, chosen in zip(posterior.scores, rows, want, strict=True):
@@ -183,7 +184,7 @@ def test_a_cause_that_no_row_has_stays_as_it_is():
 
 
 def test_the_cut_shares_ties_and_weights():
-    scores = RowScores(np.array([5.0, 1.0, 3.0, 3.0, 2.0]), np.array([1.0, 1.0, 2.0, 1.0, 1.0]))
+    scores = CodingScores(np.array([5.0, 1.0, 3.0, 3.0, 2.0]), np.array([1.0, 1.0, 2.0, 1.0, 1.0]))
     assert scores.cut_at(1.0) == (5.0, 1.0)
     assert scores.cut_at(2.5) == (3.0, 0.5)
     assert scores.cut_at(4.0) == (3.0, 1.0)
@@ -266,7 +267,7 @@ def test_a_plan():
     assert [(now.n_candidates, now.max_active) for now in passes.values()] == 3 * [few] + 3 * [many]
     at_once = replace(plan, planned_passes=0)
     assert at_once.of_pass(None, Key(0), None).temperature == 1.0
-    assert [plan.way(number, 1 / 3, 2 / 3) for number in (0, 20, 30, 40, 60)] == [0.0, 0.0, 0.5, 1.0, 1.0]
+    assert [plan.progress(number, 1 / 3, 2 / 3) for number in (0, 20, 30, 40, 60)] == [0.0, 0.0, 0.5, 1.0, 1.0]
     with pytest.raises(ValueError, match="swap them"):
         AnnealedCoding(6, cut_from=0.7, cut_to=0.6)
 

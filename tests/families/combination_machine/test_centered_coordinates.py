@@ -5,7 +5,7 @@ import pytest
 
 from hiddenbits.families.combination_machine.model import Combination
 from hiddenbits.families.combination_machine.model_real import CombinationReal
-from hiddenbits.families.combination_machine.params import SMALLEST, Centerd
+from hiddenbits.families.combination_machine.params import SMALLEST, Centered
 from hiddenbits.maths.state_sums import expectations, free_phase
 from tests.families.combination_machine.machine_data import random_machine
 from tests.oracle.machine import MachineOracle
@@ -22,7 +22,7 @@ def view_of(seed, bias):
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("bias", [False, True])
-def test_scales_are_the_spreads_of_the_centerd_statistics(seed, bias):
+def test_scales_are_the_spreads_of_the_centered_statistics(seed, bias):
     """Var[(x - mu)(h - eta)], Var[h] and Var[x] over every row and state; without a bias eta is 0."""
     _, params, view = view_of(seed, bias)
     truth = MachineOracle(params.weights, params.thresholds, params.bias)
@@ -82,5 +82,5 @@ def test_slopes_are_those_of_finite_differences(bias, reals):
 
 def test_what_never_happens_takes_no_giant_steps():
     W, th, v = np.ones((4, 2)), np.array([-40.0, 0.0]), np.zeros(4)
-    scales = Centerd.about(free_phase(W, th, v), bias=True).scales
+    scales = Centered.about(free_phase(W, th, v), bias=True).scales
     assert scales.min() == pytest.approx(np.sqrt(SMALLEST))

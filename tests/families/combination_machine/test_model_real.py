@@ -274,8 +274,8 @@ def test_weights_equal_repeats_and_rows_are_chosen_by_content():
 @pytest.mark.parametrize(
     ("settings", "rows", "message"),
     [
-        ({"visible": "reals", "threshold": 0.5}, np.zeros((4, 2)), "turns numbers into bits"),
-        ({"visible": "reals", "method": "chains"}, np.zeros((4, 2)), "can be enumerated"),
+        ({"visible": "reals", "threshold": 0.5}, np.zeros((4, 2)), "threshold= is for binary data"),
+        ({"visible": "reals", "method": "chains"}, np.zeros((4, 2)), "needs method="),
         ({"visible": "reals", "n_components": 30}, np.zeros((40, 2)), "use fewer units"),
         ({"visible": "reals"}, np.array([["a", "b"], ["c", "d"]]), "is not a number"),
         ({"visible": "reals"}, np.array([[0.0, np.inf], [1.0, 2.0]]), "is infinite or too large"),
@@ -290,5 +290,5 @@ def test_refusals(settings, rows, message):
 
 def test_no_probabilities_of_bits():
     model = CombinationMachine(1, visible="reals", random_state=0).fit(drawn(0, 50)[1])
-    with pytest.raises(ValueError, match="needs a table of bits"):
+    with pytest.raises(ValueError, match="needs binary data"):
         model._cell_probabilities(drawn(0, 5)[1])

@@ -12,7 +12,7 @@ from hiddenbits.datasets import simulate_influences
 from hiddenbits.engine import Key, Local
 from hiddenbits.families.combination_machine import projection_pursuit as module
 from hiddenbits.families.combination_machine.model import Combination
-from hiddenbits.families.combination_machine.projection_pursuit import Units, coins, pursue
+from hiddenbits.families.combination_machine.projection_pursuit import PursuitUnits, coins, pursue
 from hiddenbits.maths.state_sums import free_phase
 from tests.contracts.conftest import NotResident, random_rows, table_of
 from tests.contracts.test_fit import structured_rows
@@ -26,22 +26,22 @@ def over(table, height=256, executor=None):
 
 
 def some_units(rng, d, k, scale):
-    return Units(scale * rng.standard_normal((d, k)), 1.0 + rng.standard_normal(k), 0.3 * rng.standard_normal(d))
+    return PursuitUnits(scale * rng.standard_normal((d, k)), 1.0 + rng.standard_normal(k), 0.3 * rng.standard_normal(d))
 
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("storage", ["dense", "csr", "packed"])
 @pytest.mark.parametrize("mask", ["full", "dense", "missing-pattern"])
-def test_sums_equal_those_of_altered_rows(seed, storage, mask, monkeypatch):
-    """Rows altered one after the other, bit by bit, with the same coins; some rows with blanks, some without."""
-    monkeypatch.setattr(module, "DENSE_CELLS", 63)  # nine rows with blanks at a time
+def test_sums_equal_those_of_residual_rows(seed, storage, mask, monkeypatch):
+    """PursuitUnits subtracted one after the other with the same coins, from rows with and without missing values."""
+    monkeypatch.setattr(module, "DENSE_CELLS", 63)  # nine incomplete rows at a time
     rng = np.random.default_rng(seed)
     rows, weights = random_rows(rng, 60, 7, mask != "full"), rng.uniform(0.0, 2.0, 60)
     rows[:20] = np.nan_to_num(rows[:20])
     block = table_of(rows, storage, mask, weights).grid(60).blocks[0]
-    found, tries = some_units(rng, 7, 3, 0.8), some_units(rng, 7, 2, 0.8)
-    tries = Units(tries.weights, tries.levels, found.center)
-    sums = module._add_block(module._Look(found, tries, 5), block)
+    found, candidates = some_units(rng, 7, 3, 0.8), some_units(rng, 7, 2, 0.8)
+    candidates = PursuitUnits(candidates.weights, candidates.levels, found.center)
+    sums = module._add_block(module._Pass(found, candidates, 5), block)
 
     draws, seen, h_total = coins(block, 5, 3), ~np.isnan(rows), 0
     r = np.where(seen, 2 * np.nan_to_num(rows) - 1 - found.center, 0.0)
@@ -50,34 +50,36 @@ def test_sums_equal_those_of_altered_rows(seed, storage, mask, monkeypatch):
             if draw < p + w @ r[n] - 0.5 * (w * seen[n]) @ w:
                 r[n] -= w * seen[n]
                 h_total += 1
-    assert 20 < h_total < 160  # both kinds of coins fall
-    a = tries.levels + r @ tries.weights - 0.5 * seen @ tries.weights**2
+    assert 20 < h_total < 160  # states of both values occur
+    a = candidates.levels + r @ candidates.weights - 0.5 * seen @ candidates.weights**2
     s = weights[:, None] * expit(a)
     np.testing.assert_allclose(sums.weight, weights.sum(), rtol=1e-12)
     np.testing.assert_allclose(sums.bound, weights @ np.logaddexp(0.0, a), rtol=1e-11)
     np.testing.assert_allclose(sums.hidden, s.sum(axis=0), rtol=1e-11)
     np.testing.assert_allclose(sums.joint, r.T @ s, rtol=0, atol=1e-11)
-    np.testing.assert_allclose(np.broadcast_to(sums.seen, (7, 2)), seen.T @ s, rtol=1e-11)
+    np.testing.assert_allclose(np.broadcast_to(sums.observed, (7, 2)), seen.T @ s, rtol=1e-11)
 
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("ridge", [0.0, 2.0])
 def test_em_climbs_the_likelihood_of_two_gaussians(seed, ridge):
-    """What a try is judged by is ln of (1 - q) N(mu, I) + q N(mu + w, I) over N(mu, I); it never falls."""
+    """The objective of a candidate is ln of (1 - q) N(mu, I) + q N(mu + w, I) over N(mu, I); it never decreases."""
     rng = np.random.default_rng(seed)
     rows = structured_rows(rng, 200, 8, missing=True)
     block = table_of(rows).grid(200).blocks[0]
-    none = Units(np.zeros((8, 0)), np.zeros(0), 0.2 * rng.standard_normal(8))
-    tries = Units(0.5 * rng.standard_normal((8, 3)), rng.standard_normal(3), none.center)
+    none = PursuitUnits(np.zeros((8, 0)), np.zeros(0), 0.2 * rng.standard_normal(8))
+    candidates = PursuitUnits(0.5 * rng.standard_normal((8, 3)), rng.standard_normal(3), none.center)
     x, heights = 2 * rows - 1, []
     for _ in range(15):
         expected = np.empty(3)
-        for c, (w, p) in enumerate(zip(tries.weights.T, tries.levels, strict=True)):
+        for c, (w, p) in enumerate(zip(candidates.weights.T, candidates.levels, strict=True)):
             off = np.nansum(norm.logpdf(x, none.center), axis=1)
             on = np.nansum(norm.logpdf(x, none.center + w), axis=1)
             both = logsumexp([off, on], axis=0, b=[[expit(-p)], [expit(p)]])
             expected[c] = (both - off).sum() - 0.5 * ridge * w @ w
-        tries, height = module._stepped(tries, module._add_block(module._Look(none, tries, 0), block), ridge)
+        candidates, height = module._m_step(
+            candidates, module._add_block(module._Pass(none, candidates, 0), block), ridge
+        )
         np.testing.assert_allclose(height, expected, rtol=0, atol=1e-9)
         heights.append(height)
     assert (np.diff(heights, axis=0) > -1e-10).all()
@@ -86,9 +88,9 @@ def test_em_climbs_the_likelihood_of_two_gaussians(seed, ridge):
 
 def test_thresholds_are_those_of_the_paper():
     """eq 3.15: th = ln(E[h] / (1 - E[h])) - |w|^2 / 2; around a center it is moved by w.mu."""
-    units = Units(np.array([[1.0, 0.5], [2.0, 0.0]]), np.array([0.0, np.log(3.0)]), np.zeros(2))
+    units = PursuitUnits(np.array([[1.0, 0.5], [2.0, 0.0]]), np.array([0.0, np.log(3.0)]), np.zeros(2))
     np.testing.assert_allclose(units.thresholds, [-2.5, np.log(3.0) - 0.125], atol=1e-15)
-    moved = Units(units.weights, units.levels, np.array([0.1, -0.2]))
+    moved = PursuitUnits(units.weights, units.levels, np.array([0.1, -0.2]))
     np.testing.assert_allclose(moved.thresholds - units.thresholds, [0.3, -0.05], atol=1e-15)
 
 
@@ -149,7 +151,7 @@ def test_further_units_find_what_is_left(seed, missing):
     assert (((span.T @ groups) ** 2).sum(axis=0) > 0.98).all()
 
 
-def test_fewer_rows_than_tries():
+def test_fewer_rows_than_candidates():
     units = pursue(5, Key(0), over(table_of(np.array([[0.0, 1.0], [1.0, 0.0]]))), np.zeros(2), n_steps=3)
     assert np.isfinite(units.weights).all()
     assert np.isfinite(units.thresholds).all()

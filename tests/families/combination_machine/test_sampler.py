@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from hiddenbits.families.combination_machine.sampler import draw, effective_draws, respaced
+from hiddenbits.families.combination_machine.sampler import effective_sample_size, respaced, sample_rows
 from hiddenbits.maths.tempering import Tempered, base_bias
 from tests.families.combination_machine.machine_data import random_machine, two_modes
 from tests.oracle.machine import MachineOracle
@@ -24,20 +24,20 @@ def autoregressive(rng, n, chains, phi):
 
 
 @pytest.mark.parametrize("phi", [0.0, 0.5, 0.9, 0.97])
-def test_effective_draws_of_known_autocorrelation(phi):
+def test_effective_sample_size_of_known_autocorrelation(phi):
     rng = np.random.default_rng(0)
-    found = [effective_draws(autoregressive(rng, 4000, 10, phi)) for _ in range(5)]
+    found = [effective_sample_size(autoregressive(rng, 4000, 10, phi)) for _ in range(5)]
     assert np.mean(found) == pytest.approx(40_000 * (1 - phi) / (1 + phi), rel=0.12)
 
 
-def test_chains_that_stay_apart_are_worth_little():
+def test_chains_in_different_modes_have_a_small_effective_sample_size():
     rng = np.random.default_rng(1)
     quick = rng.standard_normal((1000, 8))
     apart = quick + 3.0 * rng.standard_normal(8)  # each alone would be worth 1000
-    assert effective_draws(quick) > 6000
-    assert effective_draws(apart) < 20
-    assert effective_draws(np.ones((100, 3))) == 300
-    assert np.isnan(effective_draws(quick[:3]))
+    assert effective_sample_size(quick) > 6000
+    assert effective_sample_size(apart) < 20
+    assert effective_sample_size(np.ones((100, 3))) == 300
+    assert np.isnan(effective_sample_size(quick[:3]))
 
 
 def test_a_ladder_gets_shorter_steps_where_swaps_fail():
@@ -56,7 +56,7 @@ def test_a_ladder_gets_shorter_steps_where_swaps_fail():
 def test_rows_are_those_of_the_model(seed):
     W, th, b, b0 = random_machine(seed, d=8, m=6, scale=0.7)
     truth = MachineOracle(W, th, b)
-    rows, mixing = draw(Tempered.of(W, th, b, b0), 6000, np.random.default_rng(seed), n_first=200, n_sweeps=500)
+    rows, mixing = sample_rows(Tempered.of(W, th, b, b0), 6000, np.random.default_rng(seed), n_first=200, n_sweeps=500)
     assert mixing.well_mixed
     assert mixing.effective_rows > 3000
     assert rows.dtype == np.uint8
@@ -73,7 +73,7 @@ def test_two_modes_are_drawn_as_they_weigh():
     W, th, b = two_modes(24, 0.5)
     heavy = 1.0 / (1.0 + np.exp(-0.5))
     machine = Tempered.of(W, th, b, base_bias(np.full(24, 0.8)))
-    rows, mixing = draw(machine, 2000, np.random.default_rng(0), n_first=400, n_sweeps=2000)
+    rows, mixing = sample_rows(machine, 2000, np.random.default_rng(0), n_first=400, n_sweeps=2000)
     share = (rows.sum(axis=1) >= 22).mean()
     error = np.sqrt(heavy * (1 - heavy) / mixing.effective_rows)
     assert error < 0.03
@@ -86,19 +86,19 @@ def test_two_modes_are_drawn_as_they_weigh():
 def test_chains_that_do_not_mix_say_so():
     W, th, b, b0 = random_machine(0, d=60, m=10, scale=2.0)
     kind = {"n_temperatures": 3, "n_chains": 50, "n_first": 40, "n_sweeps": 100}
-    _, mixing = draw(Tempered.of(W, th, b, b0), 500, np.random.default_rng(0), **kind)
+    _, mixing = sample_rows(Tempered.of(W, th, b, b0), 500, np.random.default_rng(0), **kind)
     assert not mixing.well_mixed
     assert "swap only" in mixing.why
     # Few sweeps between rows: swaps are fine, the rows are not independent.
     slow = Tempered.of(1.2 * np.ones((10, 1)), np.array([0.0]), np.full(10, -0.6))
-    _, mixing = draw(
+    _, mixing = sample_rows(
         slow, 20_000, np.random.default_rng(0), n_chains=10, n_first=200, n_sweeps=10, thin=1, n_temperatures=4
     )
     assert not mixing.well_mixed
-    assert "worth" in mixing.why
+    assert "effective sample size" in mixing.why
     assert mixing.effective_rows < 10_000
     # Hardly any sweeps: nothing has arrived from the base yet.
-    _, mixing = draw(slow, 10, np.random.default_rng(0), n_first=4, n_sweeps=4, thin=1)
+    _, mixing = sample_rows(slow, 10, np.random.default_rng(0), n_first=4, n_sweeps=4, thin=1)
     assert not mixing.well_mixed
     assert "renewed" in mixing.why
 
@@ -109,11 +109,11 @@ def test_a_mode_that_only_the_data_know():
     W, th, b = two_modes(64, 0.0)
     machine, data = Tempered.of(W, th, b), np.array([[0, 1] * 32, [1] * 64], np.uint8)
     kind = {"n_chains": 40, "n_first": 100, "n_sweeps": 200}
-    rows, mixing = draw(machine, 400, np.random.default_rng(0), **kind)
+    rows, mixing = sample_rows(machine, 400, np.random.default_rng(0), **kind)
     assert mixing.well_mixed  # the limit of what chains can know of themselves, as the docstring says
     assert not (rows.sum(axis=1) > 60).any()
     for seed in range(3):
-        rows, mixing = draw(machine, 400, np.random.default_rng(seed), rows=data, **kind)
+        rows, mixing = sample_rows(machine, 400, np.random.default_rng(seed), rows=data, **kind)
         assert (rows.sum(axis=1) > 60).any()
         assert not mixing.well_mixed
         assert mixing.effective_rows < 100
@@ -123,9 +123,9 @@ def test_threads_draw_the_same_rows():
     W, th, b, b0 = random_machine(2, d=12, m=4)
     machine = Tempered.of(W, th, b, b0)
     kind = {"n_first": 40, "n_sweeps": 40, "n_chains": 90}
-    rows, mixing = draw(machine, 100, np.random.default_rng(0), **kind)
+    rows, mixing = sample_rows(machine, 100, np.random.default_rng(0), **kind)
     with ThreadPoolExecutor(3) as pool:
-        again, same = draw(machine, 100, np.random.default_rng(0), run=pool.map, **kind)
+        again, same = sample_rows(machine, 100, np.random.default_rng(0), run=pool.map, **kind)
     assert rows.shape == (100, 12)
     np.testing.assert_array_equal(rows, again)
     assert same.effective_rows == mixing.effective_rows

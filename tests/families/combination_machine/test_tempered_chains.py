@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from hiddenbits.families.combination_machine.sampler import effective_draws
+from hiddenbits.families.combination_machine.sampler import effective_sample_size
 from hiddenbits.families.combination_machine.tempered_chains import (
     ChainState,
     advance,
@@ -152,7 +152,7 @@ def test_marginals_of_long_chains(seed, betas):
     assert trace.shape == (1500, 20, 14)
     hidden, _, visible = truth.expectations()
     found = trace.mean(axis=(0, 1), dtype=np.float64)
-    worth = np.array([effective_draws(trace[:, :, i].astype(float)) for i in range(14)])
+    worth = np.array([effective_sample_size(trace[:, :, i].astype(float)) for i in range(14)])
     assert (worth > 1000).all()  # otherwise the bounds would be too wide to mean anything
     error = trace.std(axis=(0, 1)) / np.sqrt(worth)
     assert (np.abs(found - np.concatenate([visible, hidden])) < 4 * error).all()
@@ -233,7 +233,7 @@ def test_tempering_reaches_a_mode_that_sweeps_alone_do_not():
     def share(betas):
         state = advance(machine, start_chains(machine, 40, rng, betas, rows=blank), 200, rng)
         _, trace = advance_traced(machine, state, 400, rng, lambda x, a: (x.sum(axis=1) >= 14)[:, None] * 1.0)
-        return trace[:, :, 0].mean(), trace[:, :, 0].std() / np.sqrt(effective_draws(trace[:, :, 0]))
+        return trace[:, :, 0].mean(), trace[:, :, 0].std() / np.sqrt(effective_sample_size(trace[:, :, 0]))
 
     found, error = share(np.linspace(0, 1, 10))
     assert error < 0.05

@@ -8,12 +8,12 @@ import hiddenbits
 from hiddenbits import NoisyOrNetwork
 from hiddenbits.datasets import load_debd, simulate_lines, simulate_shifter
 from hiddenbits.engine import Key, Local, Settings, fit_persistent, fit_planned
+from hiddenbits.families.noisy_or.explanations import cause_effects, clause, largest
 from hiddenbits.families.noisy_or.gibbs import Network
 from hiddenbits.families.noisy_or.model import NoisyOr
 from hiddenbits.families.noisy_or.model_gibbs import NoisyOrBlocks, NoisyOrGibbs
 from hiddenbits.families.noisy_or.params import NoisyOrParams
 from hiddenbits.families.noisy_or.rows import marginals
-from hiddenbits.families.noisy_or.verbs import reach, sentence, strongest
 from hiddenbits.options import GibbsChains
 from tests.contracts.conftest import table_of
 from tests.contracts.test_fit import structured_rows
@@ -42,9 +42,9 @@ def test_lines_and_their_sets(seed):
     assert lines_found(model, truth) == (True, True)
     assert model.stop_reason_ == "schedule_done"
     assert len(model.restarts_) == 2
-    reasons = model.why(truth.X[:50])
-    np.testing.assert_allclose(reasons.shares.sum(axis=1), 1.0, atol=1e-9)
-    assert len(reasons.rows) == truth.X[:50].sum()
+    shares = model.responsibilities(truth.X[:50])
+    np.testing.assert_allclose(shares.shares.sum(axis=1), 1.0, atol=1e-9)
+    assert len(shares.rows) == truth.X[:50].sum()
 
 
 @pytest.mark.full
@@ -82,7 +82,7 @@ def ambiguous():
 
 
 def test_feedback_from_above_resolves_ambiguity_below():
-    """The same bit is read as A beside C and as B beside D; without the layer above it is neither's."""
+    """The same bit is read as A next to C and as B next to D; without the layer above it is neither's."""
     params = ambiguous()
     model = NoisyOr([4, 2])
     block = block_of(np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0]]))
@@ -235,7 +235,7 @@ def test_upper_layers_are_not_biased(seed):
 
 @pytest.mark.thin(2)
 @pytest.mark.parametrize("n_components", [4, 14])
-def test_verbs_of_enumerated_and_sampled_networks(n_components):
+def test_methods_of_enumerated_and_sampled_networks(n_components):
     """Shapes and ranges alike; errors are 0 where states are enumerated, and only there."""
     truth = simulate_lines(120, random_state=3)
     X = truth.X.astype(float)
@@ -268,8 +268,8 @@ def test_explanations_name_causes_and_bits():
     model = NoisyOrNetwork(2, random_state=0).fit(frame)
     rows = frame.iloc[[int(np.flatnonzero(causes[:, 0] & ~causes[:, 1])[0])]]
     cause = int(np.argmax(model.strengths_[:, 0]))
-    said = [f"Basket 0 is explained by cause {cause} (bread, butter, jam) for bread, butter and jam."]
-    assert model.explain(rows, what="basket") == said
+    sentences = [f"Basket 0 is explained by cause {cause} (bread, butter, jam) for bread, butter and jam."]
+    assert model.explain(rows, what="basket") == sentences
     priors = 100 * model.priors_
     lines = model.describe(n_bits=2)
     assert lines[0].startswith(f"cause {cause}, on in {priors[cause]:.1f}% of rows: ")  # three bits, the other two
@@ -285,16 +285,16 @@ def test_sentences_go_up_the_layers():
     top = np.full((2, 3), 1e-3)
     top[0, [0, 2]] = [0.5, 0.9]
     params = NoisyOrParams.of([low, top], np.array([0.3]))
-    values, names = reach(params), ["x0", "x1", "x2", "x3"]
+    values, names = cause_effects(params), ["x0", "x1", "x2", "x3"]
     np.testing.assert_allclose(values[1][0, [0, 2]], [0.45, 0.72], atol=2e-3)
-    titles = [[names[strongest(row, 1)[0]] for row in rows] for rows in values]
+    titles = [[names[largest(row, 1)[0]] for row in rows] for rows in values]
     on = [np.array([0, 1]), np.array([0])]
-    assert sentence(params, titles, np.array([0, 1, 3]), names, on) == (
+    assert clause(params, titles, np.array([0, 1, 3]), names, on) == (
         "is explained by cause 0 (x0) for x0 and x1; cause 1 (x1), which adds to the others; behind them cause 0 (x2) "
         "of layer 2; x3 came without a cause."
     )
     none = [np.array([], int), np.array([], int)]
-    assert sentence(params, titles, np.array([3]), names, none) == "needs no cause."
+    assert clause(params, titles, np.array([3]), names, none) == "needs no cause."
 
 
 def test_sparse_table_is_never_made_dense():

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from hiddenbits.families.noisy_or import gibbs as gibbs
-from hiddenbits.families.noisy_or.gibbs import Network, Ones, log_joint_rows, sweep, sweep_layer
+from hiddenbits.families.noisy_or.gibbs import Children, Network, log_joints, sweep, sweep_layer
 from hiddenbits.families.noisy_or.m_step import best_strengths
 from hiddenbits.families.noisy_or.model import NoisyOr
 from hiddenbits.families.noisy_or.params import NoisyOrParams
-from hiddenbits.families.noisy_or.statistics import count, stepped
+from hiddenbits.families.noisy_or.statistics import count, m_step
 from tests.contracts.conftest import STORAGES
 from tests.families.noisy_or.noisy_or_data import block_of, network_params, rows_with_blanks, split_states
 from tests.oracle.enumeration import Oracle
@@ -45,8 +45,8 @@ def test_log_joint_is_the_definition(kernel, causes, storage):
     rng = np.random.default_rng(0)
     h = (rng.random((40, sum(causes))) < 0.5).astype(float)
     network = Network.of(params)
-    data = Ones.of_block(network.layers[0], block_of(rows, storage))
-    found = log_joint_rows(network, data, split_states(params, h))
+    data = Children.of_block(network.layers[0], block_of(rows, storage))
+    found = log_joints(network, data, split_states(params, h))
     truth = [log_joint_of_observed(params, row, s) for row, s in zip(rows, h, strict=True)]
     np.testing.assert_allclose(found, truth, rtol=0, atol=1e-11)
 
@@ -60,7 +60,7 @@ def test_log_odds_equal_brute_force(kernel, causes, seed):
     rng = np.random.default_rng(seed)
     states = split_states(params, rng.random((30, sum(causes))) < 0.5)
     network = Network.of(params)
-    data = Ones.of_block(network.layers[0], block_of(rows))
+    data = Children.of_block(network.layers[0], block_of(rows))
     before = np.concatenate(states, axis=1).astype(float)
     last = sweep(network, data, states, rng, with_odds=True)
     after = np.concatenate(states, axis=1).astype(float)
@@ -83,14 +83,14 @@ def test_detailed_balance(causes):
     log_p = np.array([log_joint_of_observed(params, row, h) for h in every])
     p = np.exp(log_p - log_p.max())
     block = block_of(np.tile(row, (len(every), 1)))
-    data = Ones.of_block(network.layers[0], block)
+    data = Children.of_block(network.layers[0], block)
     index = {tuple(h): k for k, h in enumerate(every)}
     for unit in range(n_units):
         # A sweep in which every other unit is kept where it is: offsets far out hold them.
         states = split_states(params, every)
         layer = 0 if unit < causes[0] else 1
         within = unit - (0 if layer == 0 else causes[0])
-        children = data if layer == 0 else Ones.of_states(network.layers[1], states[0])
+        children = data if layer == 0 else Children.of_states(network.layers[1], states[0])
         offsets = np.broadcast_to(
             network.odds_above(layer, states) - children.zeros[:, :-1], states[layer].shape
         ).copy()
@@ -122,8 +122,8 @@ def test_long_run_marginals_equal_enumeration(seed):
     rows[1] = np.where(np.isnan(rows[1]), 1.0, rows[1])
     for number, row in enumerate(rows):
         rng = np.random.default_rng([seed, number])
-        data = Ones.of_block(network.layers[0], block_of(np.tile(row, (n, 1))))
-        states = network.drawn(n, rng)
+        data = Children.of_block(network.layers[0], block_of(np.tile(row, (n, 1))))
+        states = network.sample_states(n, rng)
         for _ in range(60):
             sweep(network, data, states, rng)
         found = np.concatenate(states, axis=1)
@@ -144,11 +144,11 @@ def test_twins_draw_the_same(causes, monkeypatch):
     params = network_params(3, 9, causes)
     block = block_of(rows_with_blanks(3, 300, 9), "csr")
     network = Network.of(params)
-    data = Ones.of_block(network.layers[0], block)
+    data = Children.of_block(network.layers[0], block)
     results = []
     for twin in (gibbs._kernels(), None):
         monkeypatch.setattr(gibbs, "_kernels", lambda twin=twin: twin)
-        states = network.drawn(300, np.random.default_rng(0))
+        states = network.sample_states(300, np.random.default_rng(0))
         rng, active = np.random.default_rng(1), np.arange(300) % 3 > 0
         for _ in range(4):
             last = sweep(network, data, states, rng, active)
@@ -169,12 +169,14 @@ def test_twins_on_rows_whose_products_no_number_can_hold(monkeypatch):
     f = np.vstack([np.where(rng.random((6, 700)) < 0.05, 0.9, 1e-5), np.full((1, 700), 1e-4)])
     params = NoisyOrParams.of([f], np.full(6, 0.3))
     network = Network.of(params)
-    data = Ones.of_block(network.layers[0], block_of((rng.random((20, 700)) < np.linspace(0, 1, 20)[:, None]) * 1.0))
+    data = Children.of_block(
+        network.layers[0], block_of((rng.random((20, 700)) < np.linspace(0, 1, 20)[:, None]) * 1.0)
+    )
     uniforms, offsets = rng.random((20, 6)), network.odds_above(0, []) - data.zeros[:, :-1]
     results = []
     for twin, with_odds in ((gibbs._kernels(), True), (gibbs._kernels(), False), (None, True)):
         monkeypatch.setattr(gibbs, "_kernels", lambda twin=twin: twin)
-        states = network.drawn(20, np.random.default_rng(1))[0]
+        states = network.sample_states(20, np.random.default_rng(1))[0]
         off, odds, flips = sweep_layer(data, network.layers[0], states, offsets, uniforms, with_odds=with_odds)
         results.append((states, off, odds, flips))
     for other in results[1:]:
@@ -192,7 +194,7 @@ def test_several_steps_of_an_upper_layer_are_single_ones_on_the_same_states(lear
     rows, rng = rows_with_blanks(9, 60, 6), np.random.default_rng(9)
     weights = rng.uniform(0.5, 2.0, 60)
     block, network = block_of(rows, weights=weights), Network.of(params)
-    data, states = Ones.of_block(network.layers[0], block), network.drawn(60, rng)
+    data, states = Children.of_block(network.layers[0], block), network.sample_states(60, rng)
     stats = count(params, network, sweep(network, data, states, rng), states, block)
     f, on, above = params.layers[1], states[0].astype(float), np.column_stack([states[1], np.ones(60)])
     tried = (above.T @ weights)[:, None]
@@ -201,7 +203,7 @@ def test_several_steps_of_an_upper_layer_are_single_ones_on_the_same_states(lear
         leak, f = f[-1], best_strengths(f * (above.T @ (weights[:, None] * on / g)), tried, 1.0, 1.5)
         if learns == "strengths":
             f[-1] = leak
-        moved = stepped(params, stats, learns, 1.0, 1.0, 1.5, 0.3, steps)
+        moved = m_step(params, stats, learns, 1.0, 1.0, 1.5, 0.3, steps)
         np.testing.assert_allclose(moved.layers[1], f, rtol=1e-9)
         assert np.array_equal(moved.layers[0], params.layers[0])  # the upper layer learns
 
@@ -215,8 +217,8 @@ def test_counts_are_those_of_the_states(kernel, storage):
     weights = rng.uniform(0.5, 2.0, 50)
     block = block_of(rows, storage, weights)
     network = Network.of(params)
-    data = Ones.of_block(network.layers[0], block)
-    states = network.drawn(50, rng)
+    data = Children.of_block(network.layers[0], block)
+    states = network.sample_states(50, rng)
     last = sweep(network, data, states, rng)
     stats = count(params, network, last, states, block)
     s = [np.column_stack([x, np.ones(50)]) for x in states]
@@ -237,5 +239,5 @@ def test_counts_are_those_of_the_states(kernel, storage):
         here = weights * (place == state)
         np.testing.assert_allclose(by_state[state], [*(here @ states[0]), here.sum()], rtol=1e-12)
     np.testing.assert_allclose(stats.on, weights @ states[1], rtol=1e-12)
-    joint = log_joint_rows(network, data, states)
+    joint = log_joints(network, data, states)
     assert float(stats.bound) == pytest.approx(weights @ joint, rel=1e-12)

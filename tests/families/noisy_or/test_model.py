@@ -11,13 +11,13 @@ from hiddenbits.families.noisy_or.params import NoisyOrParams, all_states
 from hiddenbits.families.noisy_or.rows import (
     RowLikelihoods,
     UntrustedRowsError,
-    filled,
-    left_out,
+    cell_probabilities,
+    leave_one_out_probabilities,
     log_likelihoods,
     marginals,
     most_probable,
-    sampled_reasons,
-    trusted,
+    reliable_values,
+    sampled_responsibilities,
 )
 from tests.families.noisy_or.noisy_or_data import block_of, network_params, rows_with_blanks
 from tests.oracle.enumeration import Oracle
@@ -155,19 +155,19 @@ def test_annealed_likelihood(drawn):
     assert z.std() < 1.5
     assert abs((found.values - truth).mean()) < 4 * np.sqrt((found.errors**2).sum()) / len(truth) + 1e-3
     assert found.errors.mean() < 0.2
-    np.testing.assert_array_equal(trusted(found, 0), found.values)
+    np.testing.assert_array_equal(reliable_values(found, 0), found.values)
 
 
 def test_estimates_that_disagree_are_refused():
     agree = np.ones(100, bool)
     agree[[7, 9]] = False
     found = RowLikelihoods(np.zeros(100), np.ones(100), agree)
-    assert np.array_equal(trusted(found, 0), np.zeros(100))
+    assert np.array_equal(reliable_values(found, 0), np.zeros(100))
     agree[40] = False
     with pytest.raises(UntrustedRowsError, match="3 of 100 rows \\(the first is row 1007\\)"):
-        trusted(found, 1000)
+        reliable_values(found, 1000)
     with pytest.raises(UntrustedRowsError, match="1 of 1 rows"):
-        trusted(RowLikelihoods(np.zeros(1), np.ones(1), np.zeros(1, bool)), 0)
+        reliable_values(RowLikelihoods(np.zeros(1), np.ones(1), np.zeros(1, bool)), 0)
 
 
 def test_too_short_a_ladder_is_noticed(monkeypatch):
@@ -182,7 +182,7 @@ def test_too_short_a_ladder_is_noticed(monkeypatch):
     found = log_likelihoods(Network.of(params), block, np.random.default_rng(0))
     assert found.agree.mean() < 0.9
     with pytest.raises(UntrustedRowsError):
-        trusted(found, 0)
+        reliable_values(found, 0)
 
 
 def test_sampled_marginals_and_their_errors(drawn):
@@ -209,7 +209,7 @@ def test_sampled_cells(drawn):
     """Completion and left-out bits: mean square off by what 32 weighted draws allow."""
     params, model, block = drawn
     shared, network = model.prepare(params), Network.of(params)
-    for function, exact in ((filled, model.fill), (left_out, model.leave_one_out)):
+    for function, exact in ((cell_probabilities, model.fill), (leave_one_out_probabilities, model.leave_one_out)):
         off = function(network, block, np.random.default_rng(4)) - exact(params, shared, block)
         assert np.sqrt(np.mean(off**2)) < 0.06
         assert abs(off.mean()) < 0.005
@@ -219,7 +219,7 @@ def test_shares_of_causes(drawn):
     """Shares add up to 1; sampled ones are near the exact ones, which are those of the definition."""
     params, model, block = drawn
     shared = model.prepare(params)
-    rows, columns, shares = model.reasons(params, shared, block)
+    rows, columns, shares = model.responsibilities(params, shared, block)
     np.testing.assert_allclose(shares.sum(axis=1), 1.0, atol=1e-12)
     posterior = np.exp(
         [[model_log(params, block, r, s) for s in params.states[0][:, :-1]] for r in range(5)] + params.log_priors[0]
@@ -229,7 +229,7 @@ def test_shares_of_causes(drawn):
     for e in np.flatnonzero(rows < 5):
         truth = posterior[rows[e]] @ (states * w[:, columns[e]] / u[:, columns[e]][:, None])
         np.testing.assert_allclose(shares[e], truth, atol=1e-10)
-    again = sampled_reasons(Network.of(params), block, np.random.default_rng(5))
+    again = sampled_responsibilities(Network.of(params), block, np.random.default_rng(5))
     assert np.array_equal(again[0], rows)
     assert np.array_equal(again[1], columns)
     assert np.sqrt(np.mean((again[2] - shares) ** 2)) < 0.05

@@ -1,4 +1,4 @@
-"""`BinarySparseCoding`: a sparse set of on/off causes that add up to real numbers."""
+"""`BinarySparseCoding`: sparse coding of real data by binary causes."""
 
 from __future__ import annotations
 
@@ -14,41 +14,40 @@ from hiddenbits.families._base.columns import column_names, table_by_column
 from hiddenbits.families._base.parameters import COMMON, HiddenParts
 from hiddenbits.families._base.showing import strongest_each_way
 from hiddenbits.families._base.transformer import CodingEstimator
-from hiddenbits.families.binary_sparse_coding.annealing import AnnealedCoding
+from hiddenbits.families.binary_sparse_coding.model import AnnealedCoding
 from hiddenbits.families.binary_sparse_coding.params import CodingParams
 from hiddenbits.shown import SummaryTable
 
-# `Annealing`: how a fit of binary sparse coding begins, and what changes from pass to pass.
+# `Annealing`: the start of a fit, and what changes from pass to pass.
 
 
 class Annealing(BaseEstimator):  # type: ignore[misc]
-    """The schedule of a fit of `BinarySparseCoding`.
+    """Annealing schedule of a fit of `BinarySparseCoding`.
 
     Parameters
     ----------
     n_passes : int, default=60
         Passes of the schedule.
     temperature : float, default=3.0
-        The posterior of the first pass is flattened by this much, prior and likelihood; it falls to 1 over 80% of the
-        schedule.
+        Temperature of prior and likelihood in the first pass; it decreases to 1 over 80% of the schedule.
     wide_candidates, wide_active : int, default=8 and 5
         `n_candidates` and `max_active` for the last quarter of the schedule, and for scoring; up to 12 causes are
         scored with all states.
     data_cut : bool, default=True
-        Leave those rows out of the updates that have more causes on than the states allow: as many as the activity
-        lets expect, but at most 90%, those with the least likelihood. Costs a second look at all rows in each pass.
+        Exclude rows with more causes on than the states allow from the updates: those with the lowest likelihood, in
+        the number expected from the activity, but at most 90%. Costs a second pass over the data in each iteration.
     cut_from, cut_to : float, default=1/3 and 2/3
-        Shares of the schedule between which the cut sets in.
+        Shares of the schedule between which the cut is phased in.
     jitter : float, default=0.0
-        Standard deviation of noise that is added to the fields after every pass.
+        Standard deviation of noise that is added to the fields after every iteration.
     settle : bool, default=True
-        Go on after the schedule until the objective stands still; otherwise the end of the schedule is the end.
+        Continue after the schedule until convergence; otherwise the fit ends with the schedule.
     start : {"noise", "mean"}, default="noise"
-        Fields of pure noise, or the mean row with a little noise.
+        Fields from noise, or the mean row plus small noise.
     start_scale : float, optional
         Standard deviation of that noise; by default a third of that of the columns (a hundredth with "mean").
     start_active : float, default=5.0
-        Expected number of causes that are on in a row, at first; at most half of them.
+        Expected number of causes that are on in a row, at the start; at most half of them.
 
     Examples
     --------
@@ -101,42 +100,42 @@ class Annealing(BaseEstimator):  # type: ignore[misc]
 
 
 class BinarySparseCoding(CodingEstimator[CodingParams, Any]):
-    """A few of many causes are on in each row, and what they add up to is the row, but for noise.
+    """Binary sparse coding: each row of real numbers is the sum of the fields of a few binary causes, plus noise.
 
-    For real numbers: patches of images, spectra, recordings. Every cause has a field, the numbers that it adds where it
-    is on. How many causes are on, and how much noise there is, is learned as well. Rows are explained by the best
-    candidates among the causes, of which a few may be on at once (expectation truncation).
+    For image patches, spectra, recordings. Every cause has a field, a vector that it adds to the rows where it is on.
+    The number of causes that are on and the noise are estimated too. Each row has a few candidates among the causes, of
+    which a few may be on together (expectation truncation).
 
-    There is no offset: take the mean from columns whose zero has no meaning. Blanks (NaN) are numbers that were not
-    observed; a row with blanks costs about as much more as `n_candidates` squared times its columns.
+    There is no intercept: center columns whose zero has no meaning. NaN are missing values; a row with missing values
+    has an additional cost of about `n_candidates` squared times its columns.
 
     Parameters
     ----------
     n_components : int, default=10
-        Number of causes. `score` on held-out rows tells which number is best, with scikit-learn's `GridSearchCV`.
+        Number of causes. Choose it by `score` on held-out rows, for instance with scikit-learn's `GridSearchCV`.
     n_candidates, max_active : int, default=5 and 3
-        Candidates for each row, and how many of them may be on at once. A small number is a help at first: it keeps
-        causes from sharing the work of one. The schedule says how many there are at the end.
+        Candidates for each row, and how many of them may be on together, at the start. Small numbers prevent several
+        causes from sharing the field of one. The schedule has the numbers for the end.
     activity : {"shared", "each"}, default="shared"
-        One probability of being on for all causes, or one for each.
+        One P(on) for all causes, or one for each.
     schedule : Annealing, optional
-        How the fit begins, and what changes from pass to pass: temperature, candidates, and the rows that count. By
-        default `Annealing()`; `Annealing(temperature=1, start="mean")` where causes do not add up.
+        Start of the fit, and what changes between iterations: temperature, candidates, and the rows that count. By
+        default `Annealing()`; `Annealing(temperature=1, start="mean")` if causes do not add up.
     dtype : {"float64", "float32"}, default="float64"
-        Of the products over rows: float32 takes half the time, and half the memory where the table is float32, too.
+        Precision of products over rows: float32 takes half the time, and half the memory if the table is float32 too.
     n_init : int, default=2
         Restarts; the one with the best objective is kept.
     max_iter : int, default=200
-        Most passes of each restart, those of the schedule included.
+        Maximum number of iterations of each restart, including those of the schedule.
     tol : float, default=1e-4
-        Converged when a pass after the schedule raises the objective by at most this much a row, in nats.
+        Converged when an iteration after the schedule increases the objective by at most this much per row, in nats.
     random_state : int, RandomState or None, default=None
         Seed of the starts.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, columns)
-        The field of each cause, those that are on most often first.
+        The field of each cause, in order of decreasing activity.
     activity_ : ndarray of shape (n_components,)
         P(a cause is on).
     n_active_ : float
@@ -144,12 +143,12 @@ class BinarySparseCoding(CodingEstimator[CodingParams, Any]):
     noise_ : float
         Standard deviation of the noise.
     trace_ : ndarray of shape (n_iter_,)
-        Free energy of all rows after each pass, in nats, at the temperature of that pass. It may fall: which states and
-        rows are left out changes from pass to pass.
+        Free energy of all rows after each iteration, in nats, at the temperature of that iteration. It may decrease,
+        because the omitted states and rows change.
     n_iter_, converged_, stop_reason_ : int, bool, str
-        How the best restart went.
+        Iterations, convergence and reason to stop of the best restart.
     restarts_ : tuple
-        Objective, passes and stop reason of every restart.
+        Objective, iterations and reason to stop of every restart.
     n_features_in_, feature_names_in_ : int, ndarray
         As scikit-learn defines them.
 
@@ -168,16 +167,16 @@ class BinarySparseCoding(CodingEstimator[CodingParams, Any]):
     >>> causes = rng.random((400, 3)) < 0.3
     >>> X = causes @ fields + rng.normal(0, 0.5, (400, 4))
     >>> model = BinarySparseCoding(3, random_state=0).fit(X)
-    >>> nearest = [fields[np.argmin(((fields - found) ** 2).sum(axis=1))] for found in model.components_]
+    >>> nearest = [fields[np.argmin(((fields - field) ** 2).sum(axis=1))] for field in model.components_]
     >>> bool(np.abs(model.components_ - nearest).max() < 0.3)
     True
-    >>> X[0, 1] = np.nan                                        # a blank: not observed
+    >>> X[0, 1] = np.nan                                        # missing
     >>> bool(abs(model.complete(X)[0, 1] - (causes @ fields)[0, 1]) < 1.0)
     True
     """
 
     _takes_reals = True  # numbers are taken as they are
-    visible = "reals"  # what a `CombinationMachine` may be told, and `evaluate` asks
+    visible = "reals"  # as the parameter of `CombinationMachine`, which `evaluate` reads
 
     _code_axis = "H"
     _code_word = "cause"
@@ -185,7 +184,7 @@ class BinarySparseCoding(CodingEstimator[CodingParams, Any]):
     _hidden_parts: ClassVar[tuple[HiddenParts, ...]] = (HiddenParts("causes"),)
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **COMMON,
-        **{one: [Interval(Integral, 1, None, closed="left")] for one in ("n_components", "n_candidates", "max_active")},
+        **{key: [Interval(Integral, 1, None, closed="left")] for key in ("n_components", "n_candidates", "max_active")},
         "activity": [StrOptions({"shared", "each"})],
         "schedule": [Annealing, None],
         "dtype": [StrOptions({"float64", "float32"})],
@@ -220,13 +219,13 @@ class BinarySparseCoding(CodingEstimator[CodingParams, Any]):
     def paper(cls, task: Literal["bars", "images"] = "bars", *, random_state: Randomness = None) -> Self:
         """Return the settings of Henniges et al. (2010), for reproductions. The defaults of the class are better.
 
-        No annealing, no widening, one start, and the end of the schedule is the end of the fit.
+        No annealing, constant numbers of candidates, one start, and the fit ends with the schedule.
 
         Parameters
         ----------
         task : {"bars", "images"}
-            The linear bars test: 10 causes, 5 candidates of which 3 may be on, 60 passes, noise of .05 on the fields.
-            Or patches of natural images: 700 causes, 10 candidates of which 8 may be on, 200 passes, from the mean
+            The linear bars test: 10 causes, 5 candidates of which 3 may be on, 60 iterations, noise of .05.
+            Or patches of natural images: 700 causes, 10 candidates of which 8 may be on, 200 iterations, from the mean
             patch.
         random_state : int, RandomState or None
             Seed of the start.
@@ -238,51 +237,51 @@ class BinarySparseCoding(CodingEstimator[CodingParams, Any]):
         >>> model.n_components, model.n_candidates, model.max_active
         (700, 10, 8)
         """
-        one: dict[str, Any] = {"n_init": 1, "random_state": random_state}
-        plain: dict[str, Any] = {"temperature": 1.0, "settle": False}
+        common: dict[str, Any] = {"n_init": 1, "random_state": random_state}
+        no_annealing: dict[str, Any] = {"temperature": 1.0, "settle": False}
         if task == "images":
-            cut: dict[str, Any] = {"n_passes": 200, "cut_from": 0.33, "cut_to": 0.5}
+            timing: dict[str, Any] = {"n_passes": 200, "cut_from": 0.33, "cut_to": 0.5}
             start: dict[str, Any] = {"start": "mean", "start_active": 1.0}
-            schedule = Annealing(wide_candidates=10, wide_active=8, **cut, **start, **plain)
-            return cls(700, n_candidates=10, max_active=8, schedule=schedule, **one)
-        schedule = Annealing(wide_candidates=5, wide_active=3, start_scale=2.0, jitter=0.05, **plain)
-        return cls(10, schedule=schedule, **one)
+            schedule = Annealing(wide_candidates=10, wide_active=8, **timing, **start, **no_annealing)
+            return cls(700, n_candidates=10, max_active=8, schedule=schedule, **common)
+        schedule = Annealing(wide_candidates=5, wide_active=3, start_scale=2.0, jitter=0.05, **no_annealing)
+        return cls(10, schedule=schedule, **common)
 
     def _options(self) -> dict[str, Any]:
         return {"schedule": self.schedule or Annealing()}
 
     def _model(self) -> AnnealedCoding:
-        plan = self._options()["schedule"]
+        schedule = self._options()["schedule"]
         return AnnealedCoding(
             n_components=self.n_components,
-            n_candidates=plan.wide_candidates,
-            max_active=plan.wide_active,
+            n_candidates=schedule.wide_candidates,
+            max_active=schedule.wide_active,
             shared_activity=self.activity == "shared",
             dtype=self.dtype,
-            jitter=plan.jitter,
+            jitter=schedule.jitter,
             first_candidates=self.n_candidates,
             first_active=self.max_active,
-            first_temperature=plan.temperature,
-            planned_passes=plan.n_passes,
-            settles=plan.settle,
-            data_cut=plan.data_cut,
-            cut_from=plan.cut_from,
-            cut_to=plan.cut_to,
-            start_from=plan.start,
-            start_scale=plan.start_scale,
-            start_active=plan.start_active,
+            first_temperature=schedule.temperature,
+            planned_passes=schedule.n_passes,
+            settles=schedule.settle,
+            data_cut=schedule.data_cut,
+            cut_from=schedule.cut_from,
+            cut_to=schedule.cut_to,
+            start_from=schedule.start,
+            start_scale=schedule.start_scale,
+            start_active=schedule.start_active,
         )
 
     def _finished(self, params: CodingParams) -> CodingParams:
-        """Causes in order of falling activity, those with one for all by the length of their fields."""
+        """Return causes in order of decreasing activity, equal ones by the norm of their fields."""
         return params.ordered()
 
     def _tables(self) -> dict[str, SummaryTable]:
         names, causes, W = column_names(self), self._code_names(), self.components_
-        adds = strongest_each_way(W, names, "adds to", "takes from")
+        strongest = strongest_each_way(W, names, "adds to", "takes from")
         fields = dict(zip(causes, W, strict=True))
         return {
-            "causes": SummaryTable("Causes", {"cause": causes, "on": self.activity_, **adds}, "causes"),
+            "causes": SummaryTable("Causes", {"cause": causes, "on": self.activity_, **strongest}, "causes"),
             "fields": table_by_column(self, "What each cause adds to the columns", fields, np.abs(W).max(axis=0)),
         }
 

@@ -1,8 +1,8 @@
-"""Binary sparse coding: causes are on or off and add up to a row of real numbers (Henniges et al. 2010).
+"""Binary sparse coding: binary causes whose fields add up to a row of real numbers (Henniges et al. 2010).
 
     s_h = 1 with probability pi_h,     y = W s + sigma e,     e ~ N(0, I)                                        eq 1
 
-The posterior is cut down to states with at most gamma of the row's H' best candidates on, and to all causes alone
+The posterior is truncated to states with at most gamma of the row's H' best candidates on, and to all single causes
 (eqs 3 to 5; `truncated_posterior`).
 
     (6)  W (Sum <s s'>) = Sum <y s'>
@@ -10,16 +10,16 @@ The posterior is cut down to states with at most gamma of the row's H' best cand
     (8)  pi = (A pi / B) (1/|M|) Sum <|s|>,  A = P(|s| <= gamma), B = E[|s|; |s| <= gamma]
 
 The sums are over M, the rows that states with few causes can explain: the N^cut = N A rows with the best scores. The
-paper corrects pi for the states that are left out, which is why the objective may fall; with all states it is plain EM.
+paper corrects pi for the omitted states, so the objective may decrease; with all states the algorithm is plain EM.
 
-A number that was not observed is a hidden one: the sums take <y_j s'> = W_j <s s'> for it, so that EM stays exact and
-the statistics small, where an update for the observed cells alone would need a matrix (H, H) for every column.
+Missing numbers are hidden variables: their part of the sums is <y_j s'> = W_j <s s'>, which keeps EM exact and the
+statistics small; an update from observed cells only would need a matrix (H, H) for every column.
 
 | letter | meaning | shape |
 |---|---|---|
 | y | a row: real numbers | (D,) |
 | s | which causes are on | (H,) |
-| W | what each cause adds to a row: the basis functions | (D, H) |
+| W | the field of each cause, which it adds to a row: the basis functions | (D, H) |
 | pi | P(a cause is on) | (H,) |
 | sigma | standard deviation of the noise | number |
 | H', gamma | candidates of a row; most causes that are on among them | numbers |
@@ -35,9 +35,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from hiddenbits.array_types import Floats
-from hiddenbits.data import Block
-from hiddenbits.families.binary_sparse_coding.params import CodingParams, CodingStats
-from hiddenbits.families.binary_sparse_coding.rows import EVERY_ROW, Cut, runs_of, statistics_of
+from hiddenbits.data import Arrays, Block
+from hiddenbits.data.summary import Summary
+from hiddenbits.families.binary_sparse_coding.params import CodingParams, CodingScores, CodingStats
+from hiddenbits.families.binary_sparse_coding.rows import EVERY_ROW, Cut, runs_of, scores_of, statistics_of
 from hiddenbits.families.binary_sparse_coding.truncated_posterior import (
     Prepared,
     RowPosterior,
@@ -47,11 +48,11 @@ from hiddenbits.families.binary_sparse_coding.truncated_posterior import (
     truncation,
 )
 from hiddenbits.maths.state_sums import states_of
-from hiddenbits.model_api import Declared, Footprint, Key, Promises
+from hiddenbits.model_api import Declared, Footprint, Key, Passes, Promises
 
-EXACT_CAUSES = 12  # up to 4,096 states a row: the verbs look at all of them
-RIDGE = 1e-9  # of the mean of Sum <s>: where rows say nothing of a field, it stays as it is
-LEAST_NOISE = 1e-6  # of the spread: a table without any noise would have sigma 0, and an infinite likelihood
+EXACT_CAUSES = 12  # up to 4,096 states per row: row functions use all of them
+RIDGE = 1e-9  # of the mean of Sum <s>: fields without information from rows do not change
+LEAST_NOISE = 1e-6  # of the spread: a table without noise would have sigma 0, and an infinite likelihood
 LEAST_ACTIVE = 1e-5  # pi stays this far from 0 and 1
 
 
@@ -68,15 +69,15 @@ class SparseCoding(Declared[CodingParams]):
     shared_activity : bool
         One pi for all causes.
     dtype : {"float64", "float32"}
-        Of the products over rows; sums, and the updates, are in float64.
+        Precision of products over rows; sums and updates are in float64.
     temperature : float
-        The weights of the states are taken to the power 1 / temperature.
+        The weights of the states have the exponent 1 / temperature.
     cut : tuple of two floats
-        Which rows count.
+        The rows that count.
     jitter : float
         Standard deviation of noise that is added to W.
     key : Key
-        Where that noise comes from.
+        Random numbers of that noise.
     """
 
     n_components: int = 10
@@ -98,28 +99,28 @@ class SparseCoding(Declared[CodingParams]):
     def promises(self) -> Promises:
         """What holds for every fit."""
         exact = self.n_components <= EXACT_CAUSES
-        why = {
+        reasons = {
             "accelerates": "candidates change from pass to pass",
-            "monotone": "states and rows are left out, and which ones changes from pass to pass",
-            "likelihood": "states with many causes on are left out: a lower bound",
+            "monotone": "states and rows are omitted, and which of them changes from pass to pass",
+            "likelihood": "states with many causes on are omitted: a lower bound",
         }
-        return Promises(likelihood="exact" if exact else "bound", monotone=False, accelerates=False, why=why)
+        return Promises(likelihood="exact" if exact else "bound", monotone=False, accelerates=False, why=reasons)
 
     @property
     def states(self) -> Truncation:
-        """The states that the posterior of a row is cut down to."""
+        """The states of the truncated posterior of a row."""
         c = min(self.n_candidates, self.n_components)
         return truncation(c, min(self.max_active, c))
 
     def footprint(self, n_columns: int, row_cells: float) -> Footprint:
-        """Return what a block costs; the states of its rows do not count, for few rows are worked on at a time."""
+        """Return what a block costs; without the states of its rows, as few rows are processed at a time."""
         H, states = self.n_components, self.states
         pairs = len(states.first)
         flops = 4.0 * n_columns * H + 4.0 * states.n_states * (states.n_candidates + pairs)
         return Footprint(100.0 + 2.0 * pairs, float(n_columns * H + H * H), flops)
 
     def prepare(self, params: CodingParams) -> Prepared:
-        """Return what all rows of a pass share."""
+        """Return the arrays that all rows of a pass share."""
         return Prepared(params, self.states, self.temperature, np.dtype(self.dtype).type)
 
     def expect(
@@ -139,12 +140,12 @@ class SparseCoding(Declared[CodingParams]):
         second = stats.second
         second[np.diag_indices(H)] += ridge
         W = np.asarray(np.linalg.solve(second, (stats.joint + ridge * params.fields).T).T, np.float64)  # (6)
-        # (7): by (6) the last trace is that of W' Sum <y s'>, but for the ridge
-        left = float(stats.squares) - float(np.vdot(W, stats.joint)) + ridge * float(np.vdot(W, params.fields - W))
-        noise = sigma(params, left, stats)
+        # (7): by (6) the last trace is that of W' Sum <y s'>, except for the ridge
+        residual = float(stats.squares) - float(np.vdot(W, stats.joint)) + ridge * float(np.vdot(W, params.fields - W))
+        noise = sigma(params, residual, stats)
         shares = active_shares(params.activity, self.states.max_active)
-        few, on = float(shares.sum()), float(shares @ np.arange(len(shares)))  # A and B
-        correction = few * float(params.activity.sum()) / on if on > 0.0 else 1.0
+        p_states, expected_on = float(shares.sum()), float(shares @ np.arange(len(shares)))  # A and B
+        correction = p_states * float(params.activity.sum()) / expected_on if expected_on > 0.0 else 1.0
         pi = correction * stats.hidden / used  # (8)
         pi = np.full(H, pi.mean()) if self.shared_activity else pi
         if self.jitter:
@@ -159,7 +160,7 @@ class SparseCoding(Declared[CodingParams]):
         return SparseCoding(self.n_components, self.n_candidates, self.max_active, self.shared_activity, self.dtype)
 
     def pseudo_statistics(self, params: CodingParams, weight: float) -> CodingStats:
-        """Return the statistics of rows that are just as the model expects, for online EM to continue from a fit."""
+        """Return the statistics that the model expects, for online EM to continue from a fit."""
         pi, W = params.activity, params.fields
         pairs = np.triu(np.outer(pi, pi), 1)
         second = pairs + pairs.T + np.diag(pi)
@@ -182,15 +183,15 @@ class SparseCoding(Declared[CodingParams]):
 
     # ------------------------------------------------------------------------------------------------ rows
 
-    def _each(self, shared: Prepared, block: Block, take: Callable[[RowPosterior], Any], **asked: Any) -> Floats:
-        """Return what `take` takes from the posterior of each row."""
-        Y, out = np.asarray(block.x.operand(slot="x")), None
+    def _each(self, shared: Prepared, block: Block, field_of: Callable[[RowPosterior], Any], **options: Any) -> Floats:
+        """Return one field of the posterior of each row."""
+        Y, values_of_rows = np.asarray(block.x.operand(slot="x")), None
         for rows, observed in runs_of(block):
-            values = take(shared.look(Y[rows], observed, squares_of(Y[rows]), **asked))
-            if out is None:
-                out = np.empty((block.n_rows, *values.shape[1:]))
-            out[rows] = values
-        return np.asarray(out)
+            values_of_run = field_of(shared.posterior(Y[rows], observed, squares_of(Y[rows]), **options))
+            if values_of_rows is None:
+                values_of_rows = np.empty((block.n_rows, *values_of_run.shape[1:]))
+            values_of_rows[rows] = values_of_run
+        return np.asarray(values_of_rows)
 
     def log_likelihood(self, params: CodingParams, shared: Prepared, block: Block) -> Floats:
         """Return ln p(observed numbers) of each row, exact or a lower bound."""
@@ -215,12 +216,12 @@ class SparseCoding(Declared[CodingParams]):
     def leave_one_out(self, params: CodingParams, shared: Prepared, block: Block) -> Floats:
         """Refuse: a real number has a density given the others, not a probability."""
         raise ValueError(
-            "cell_probabilities needs a table of bits, but this model has real numbers. Use complete on a copy in "
-            "which these cells are blank."
+            "cell_probabilities needs binary data, but this model has real numbers. Use complete on a copy in "
+            "which these cells are missing."
         )
 
     def sample(self, params: CodingParams, n: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
-        """Draw n rows and which causes are on."""
+        """Sample n rows, and the states of the causes."""
         s = (rng.random((n, params.n_components)) < params.activity).astype(np.float64)
         noise = float(params.noise) * rng.standard_normal((n, params.n_columns))
         return self.reconstruct(params, s) + noise, s
@@ -232,12 +233,132 @@ class SparseCoding(Declared[CodingParams]):
     def log_joint(self, params: CodingParams, y: Floats, s: Floats) -> float:
         """Return ln p(y, s) of one complete row: the definition, equation 1."""
         pi, variance = params.activity, float(params.noise) ** 2
-        apart = y - params.fields @ s
+        difference = y - params.fields @ s
         prior = np.sum(s * np.log(pi) + (1.0 - s) * np.log1p(-pi))
-        return float(prior - 0.5 * (len(y) * np.log(2.0 * np.pi * variance) + apart @ apart / variance))
+        return float(prior - 0.5 * (len(y) * np.log(2.0 * np.pi * variance) + difference @ difference / variance))
 
 
-def sigma(params: CodingParams, left: float, stats: CodingStats) -> Floats:
-    """Return sigma of what is left of the squares, not below what a table without noise would have."""
-    variance = left / (float(stats.used) * params.n_columns)
+def sigma(params: CodingParams, residual: float, stats: CodingStats) -> Floats:
+    """Return sigma from the residual sum of squares, not below that of a table without noise."""
+    variance = residual / (float(stats.used) * params.n_columns)
     return np.asarray(np.sqrt(max(variance, (LEAST_NOISE * float(params.spread)) ** 2)))
+
+
+# The planned course of a fit: its start, and the model of each pass.
+#
+# The temperature decreases to 1, the number of states increases, and rows that few causes cannot explain are excluded.
+
+COOLED, WIDE = 0.8, 0.75  # shares of the plan after which the temperature is 1, and more states are used
+LEAST_KEPT = 0.1  # of the rows, whatever the cut: if most causes are on, hardly any row would remain
+
+
+@dataclass(frozen=True)
+class AnnealedCoding(SparseCoding):
+    """The model of a fit and of row functions; hyperparameters only.
+
+    Those of `SparseCoding` are for the last quarter of the plan. Row functions use all states of up to EXACT_CAUSES
+    causes, so that the likelihood is exact for these.
+
+    Parameters
+    ----------
+    first_candidates, first_active, first_temperature : int, int, float
+        H', gamma and temperature at the start.
+    planned_passes : int
+        Passes of the plan.
+    settles : bool
+        Continue after the plan until convergence.
+    data_cut : bool
+        Exclude the rows that truncated states cannot explain.
+    cut_from, cut_to : float
+        Shares of the plan between which the cut is phased in.
+    start_from : {"noise", "mean"}
+        W from noise, or the mean row plus small noise.
+    start_scale : float or None
+        Standard deviation of that noise; None for a third of the spread of the table (a hundredth with "mean").
+    start_active : float
+        Expected number of causes that are on, at the start.
+    """
+
+    first_candidates: int = 5
+    first_active: int = 3
+    first_temperature: float = 1.0
+    planned_passes: int = 60
+    settles: bool = True
+    data_cut: bool = True
+    cut_from: float = 1 / 3
+    cut_to: float = 2 / 3
+    start_from: Literal["noise", "mean"] = "noise"
+    start_scale: float | None = None
+    start_active: float = 5.0
+
+    def __post_init__(self) -> None:
+        if self.cut_from > self.cut_to:
+            raise ValueError(f"cut_from={self.cut_from} is after cut_to={self.cut_to}: swap them.")
+
+    def prepare(self, params: CodingParams) -> Prepared:
+        """Return the arrays that all rows share."""
+        H = self.n_components
+        states = truncation(H, H) if H <= EXACT_CAUSES else self.states
+        return Prepared(params, states, 1.0, np.float64)
+
+    def start(self, summary: Summary, key: Key, passes: Passes) -> CodingParams:
+        """Return W from noise (or near the mean row), and the noise of the table without causes."""
+        H, rng = self.n_components, key.rng()
+        mean = summary.ones / np.maximum(summary.observed, 1e-300)  # of reals these are the sums
+        spreads: Spread = passes(partial(_spread, mean))
+        spread = float(np.sqrt(np.mean(spreads.squares / np.maximum(spreads.observed, 1e-300)))) or 1.0
+        center, scale = (np.zeros_like(mean), spread / 3.0) if self.start_from == "noise" else (mean, spread / 100.0)
+        scale = scale if self.start_scale is None else self.start_scale
+        fields = center[:, None] + scale * rng.standard_normal((len(mean), H))
+        params = CodingParams(fields, np.full(H, min(self.start_active / H, 0.5)), *2 * (np.asarray(spread),))
+        if self.start_from == "noise":
+            return params
+        stats = passes(partial(statistics_of, self._scheduled(0).prepare(params), EVERY_ROW))
+        residual = float(stats.squares) - 2.0 * float(np.sum(fields * stats.joint))
+        residual += float(np.sum((fields.T @ fields) * stats.second))
+        return replace(params, noise=sigma(params, residual, stats))  # (7), with these fields
+
+    def of_pass(self, params: CodingParams, key: Key, passes: Passes) -> SparseCoding:
+        """Return the model of a pass; with a cut, whose position depends on the scores of all rows."""
+        model = replace(self._scheduled(key.pass_number), key=key.stream("step"))
+        progress = self.progress(key.pass_number, self.cut_from, self.cut_to) if self.data_cut else 0.0
+        if progress == 0.0:
+            return model
+        rows: CodingScores = passes(partial(scores_of, model.prepare(params)))
+        excluded = 1.0 - float(active_shares(params.activity, model.states.max_active).sum())  # 1 - A
+        return replace(model, cut=rows.cut_at(float(rows.weights.sum()) * max(1.0 - excluded * progress, LEAST_KEPT)))
+
+    def _scheduled(self, number: int) -> SparseCoding:
+        """Return the model of a pass without the cut."""
+        wide = number >= WIDE * self.planned_passes
+        return replace(
+            self.online(),
+            n_candidates=self.n_candidates if wide else self.first_candidates,
+            max_active=self.max_active if wide else self.first_active,
+            temperature=self.first_temperature + (1.0 - self.first_temperature) * self.progress(number, 0.0, COOLED),
+            jitter=self.jitter,
+        )
+
+    def progress(self, number: int, begin: float, end: float) -> float:
+        """Return the progress of pass `number` between two shares of the plan, from 0 to 1."""
+        first, last = begin * self.planned_passes, end * self.planned_passes
+        return 1.0 if number >= last else max(0.0, (number - first) / (last - first))
+
+
+@dataclass(frozen=True, eq=False)
+class Spread(Arrays):
+    """Sum w (y - mean)^2 and weight of the observed cells of each column."""
+
+    squares: Floats
+    observed: Floats
+
+
+def _spread(mean: Floats, block: Block) -> Spread:
+    """Sum squares about the mean, a few rows at a time."""
+    y, o = np.asarray(block.x.operand(slot="x")), block.observed.operand(slot="observed")
+    sums = np.zeros(block.n_columns)
+    for rows, observed in runs_of(block):
+        squares = (y[rows] - mean) ** 2
+        sums += block.weights[rows] @ (squares if observed is None else squares * observed)
+    weights = np.broadcast_to((o.T @ block.weights[:, None])[:, 0], (block.n_columns,))
+    return Spread(sums, np.array(weights))

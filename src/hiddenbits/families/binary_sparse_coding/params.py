@@ -1,4 +1,4 @@
-"""What binary sparse coding learns and adds up.
+"""Parameters and statistics of binary sparse coding.
 
 Letters and shapes are in `model.py`.
 """
@@ -29,7 +29,7 @@ class CodingParams(Params):
     fields, activity, noise : ndarray of shape (D, H), (H,), ()
         W, pi and sigma.
     spread : ndarray, 0-d
-        Standard deviation of the table's columns, root mean square: noise is never a millionth of it.
+        Standard deviation of the table's columns, root mean square: the noise is at least a millionth of it.
     """
 
     fields: Annotated[Floats, "d H", BOUNDED]
@@ -43,7 +43,7 @@ class CodingParams(Params):
         return len(self.activity)
 
     def ordered(self) -> CodingParams:
-        """Return the causes in order of falling activity, equal ones by the length of their fields."""
+        """Return the causes in order of decreasing activity, equal ones by the norm of their fields."""
         order = np.lexsort((-np.sum(self.fields**2, axis=0), -self.activity))
         return replace(self, fields=np.ascontiguousarray(self.fields[:, order]), activity=self.activity[order])
 
@@ -66,7 +66,7 @@ class CodingStats(Statistics):
     used : ndarray, 0-d
         Weight of the rows within the cut.
     squares : ndarray, 0-d
-        Sum <y'y>; what a missing number is expected to be stands for it, here and in `joint`.
+        Sum <y'y>; missing numbers are replaced by their expectation, here and in `joint`.
     hidden : ndarray of shape (H,)
         Sum <s>.
     joint : ndarray of shape (D, H)
@@ -93,30 +93,30 @@ class CodingStats(Statistics):
 
 
 @dataclass(frozen=True, eq=False)
-class RowScores(Arrays):
-    """Scores and weights of rows, in any order: two sets of rows add by standing side by side."""
+class CodingScores(Arrays):
+    """Scores and weights of rows, in any order: the sum of two sets of rows is their concatenation."""
 
     scores: Floats
     weights: Floats
 
-    def __iadd__(self, other: RowScores) -> RowScores:
+    def __iadd__(self, other: CodingScores) -> CodingScores:
         """Return the rows of both."""
-        return RowScores(np.concatenate([self.scores, other.scores]), np.concatenate([self.weights, other.weights]))
+        return CodingScores(np.concatenate([self.scores, other.scores]), np.concatenate([self.weights, other.weights]))
 
     def cut_at(self, weight: float) -> tuple[float, float]:
         """Return the cut within which the best rows of a total `weight` are.
 
-        Rows with equal scores share what is left for them, so that the order of rows does not matter, and a row of
+        Rows with equal scores share the remaining weight, so that the order of rows does not matter, and a row of
         weight 2 counts as two rows.
 
         Examples
         --------
-        >>> RowScores(np.array([3.0, 1.0, 2.0, 2.0]), np.ones(4)).cut_at(2.0)
+        >>> CodingScores(np.array([3.0, 1.0, 2.0, 2.0]), np.ones(4)).cut_at(2.0)
         (2.0, 0.5)
         """
         order = np.argsort(-self.scores, kind="stable")
         total = np.cumsum(self.weights[order])
-        place = min(int(np.searchsorted(total, weight * (1.0 - 1e-12))), len(order) - 1)
-        edge = float(self.scores[order[place]])
-        above, level = (float(self.weights[rows].sum()) for rows in (self.scores > edge, self.scores == edge))
-        return edge, min((weight - above) / level, 1.0) if level > 0.0 else 1.0
+        position = min(int(np.searchsorted(total, weight * (1.0 - 1e-12))), len(order) - 1)
+        edge = float(self.scores[order[position]])
+        above, at_edge = (float(self.weights[rows].sum()) for rows in (self.scores > edge, self.scores == edge))
+        return edge, min((weight - above) / at_edge, 1.0) if at_edge > 0.0 else 1.0

@@ -5,8 +5,8 @@
     ln p(s, y) = Sum_h ln(1 - pi_h) - (D/2) ln 2 PI sigma^2 - y'y / 2 sigma^2 + Sum_i s_i f_i + Sum_{i<j} s_i s_j f_ij,
     f_i = logit pi_i + (b_i - G_ii / 2) / sigma^2,     f_ij = - G_ij / sigma^2.
 
-Of a row with blanks only the observed numbers count: G is then that of the observed columns, for this row alone. That
-costs a product of the mask with W^2, and D H'^2 for each such row.
+For a row with missing values only the observed numbers count: G is then that of the observed columns, for this row
+alone. That costs a product of the mask with W^2, and D H'^2 for each such row.
 
 With a temperature T the weights of the states are p(s, y)^(1/T): likelihood and prior.
 """
@@ -26,14 +26,14 @@ from hiddenbits.array_types import AnyArray, Floats, Rows
 from hiddenbits.data.operands import scratch
 from hiddenbits.families.binary_sparse_coding.params import CodingParams
 
-ROWS = 256  # rows worked on at a time: the weights of their states stay in a core's cache
-BLANK_ROWS = 32  # the same, for rows with blanks, each of which needs H' fields of its own
-GROUP = 8  # causes whose best is looked at first, where a row's candidates are chosen among many
-NEGLIGIBLE = -60.0  # log weights below the largest: smaller numbers only slow the arithmetic down
+ROWS = 256  # rows processed at a time: the weights of their states fit in the cache of a core
+INCOMPLETE_ROWS = 32  # the same for rows with missing values, each of which needs its own H' fields
+GROUP = 8  # causes per group: the best of each group is compared first, where candidates are chosen among many
+NEGLIGIBLE = -60.0  # log weight relative to the largest: smaller numbers only slow down the arithmetic
 
 
 class RowPosterior(NamedTuple):
-    """What is known of a run of rows.
+    """The posterior of a run of rows.
 
     Attributes
     ----------
@@ -42,14 +42,14 @@ class RowPosterior(NamedTuple):
     pairs : ndarray of shape (rows, H' (H' - 1) / 2)
         <s_i s_j> of the candidates.
     candidates : ndarray of shape (rows, H')
-        Which causes these are.
+        Numbers of these causes.
     scores : ndarray of shape (rows,)
         T ln Sum p(s, y)^(1/T): the truncated log-likelihood where T is 1.
     best : ndarray of shape (rows, H) or None
-        The most probable state, where it was asked for.
+        The most probable state, if requested.
     """
 
-    means: Any  # None where only scores were asked for, as are the pairs
+    means: Any  # None if only scores were requested, as are the pairs
     pairs: Any
     candidates: Rows
     scores: Floats
@@ -82,7 +82,7 @@ class Prepared:
 
     @cached_property
     def rows_of_fields(self) -> AnyArray:
-        """W', so that a candidate's field lies in one run of memory."""
+        """W', so that a candidate's field is contiguous."""
         return np.ascontiguousarray(self.W.T)
 
     @cached_property
@@ -102,8 +102,8 @@ class Prepared:
         return np.ascontiguousarray(self.scale * self.params.fields, self.dtype)
 
     @cached_property
-    def alone(self) -> AnyArray:
-        """f_h / T but for the part of y: logit pi_h - G_hh / 2 sigma^2."""
+    def single(self) -> AnyArray:
+        """f_h / T without the term of y: logit pi_h - G_hh / 2 sigma^2."""
         return (self.log_odds - 0.5 * self.scale * np.diagonal(self.gram)).astype(self.dtype)
 
     @cached_property
@@ -113,7 +113,7 @@ class Prepared:
 
     @cached_property
     def couplings(self) -> AnyArray:
-        """f_ij / T of all pairs, in one run."""
+        """f_ij / T of all pairs, flattened."""
         return np.ravel(self.dtype(-self.scale) * self.gram)
 
     @cached_property
@@ -127,22 +127,22 @@ class Prepared:
         return np.ascontiguousarray(self.states.table.T, self.dtype)
 
     def constants(self, n_observed: AnyArray | int, squares: Floats) -> Floats:
-        """Return what ln p(s, y) has next to f: that of all states of a row."""
+        """Return the constant of ln p(s, y), common to all states of a row."""
         variance = float(self.params.noise) ** 2
         prior = float(np.log1p(-self.params.activity).sum())
         return np.asarray(prior - 0.5 * n_observed * np.log(2.0 * np.pi * variance) - 0.5 * squares / variance)
 
     # ------------------------------------------------------------------------------------------------ rows
 
-    def look(
-        self, Y: AnyArray, observed: AnyArray | None, squares: Floats, *, out: AnyArray | None = None, **asked: Any
+    def posterior(
+        self, Y: AnyArray, observed: AnyArray | None, squares: Floats, *, out: AnyArray | None = None, **options: Any
     ) -> RowPosterior:
-        """Return the posterior of a run of rows, as `runs_of` hands them out; `out` serves rows without blanks."""
+        """Return the posterior of a run of rows, as `runs_of` yields them; `out` is for complete rows."""
         if observed is None:
-            return self.whole(Y, squares, out=out, **asked)
-        return self.with_blanks(Y, observed, squares, **asked)
+            return self.complete_rows(Y, squares, out=out, **options)
+        return self.incomplete_rows(Y, observed, squares, **options)
 
-    def whole(
+    def complete_rows(
         self,
         Y: AnyArray,
         squares: Floats,
@@ -151,22 +151,22 @@ class Prepared:
         only_scores: bool = False,
         out: AnyArray | None = None,
     ) -> RowPosterior:
-        """Return the posterior of rows without blanks; `squares` are their y'y.
+        """Return the posterior of complete rows; `squares` are their y'y.
 
-        With `best` the most probable state, too; with `only_scores` nothing but scores and candidates. The means are
-        put into `out` where it is given.
+        With `best` also the most probable state; with `only_scores` only scores and candidates. The means are put into
+        `out` if given.
         """
         n, H = len(Y), self.params.n_components
         f = np.matmul(Y, self.scaled_fields, out=scratch("f", (n, H), self.dtype) if out is None else out)
         chosen = self._candidates(f, self.per_length)
-        f += self.alone
-        states = self._quadratic(f, self.couplings.take(self.pair_places(chosen)), chosen)
+        f += self.single
+        states = self._quadratic(f, self.couplings.take(self.pair_positions(chosen)), chosen)
         return self._resolved(f, states, chosen, self.constants(Y.shape[1], squares), best, only_scores)
 
-    def with_blanks(
+    def incomplete_rows(
         self, Y: AnyArray, observed: AnyArray, squares: Floats, *, best: bool = False, only_scores: bool = False
     ) -> RowPosterior:
-        """Return the posterior of rows with blanks, which are 0 in Y and in `observed`."""
+        """Return the posterior of rows with missing values, which are 0 in Y and in `observed`."""
         b, lengths = Y @ self.W, observed @ self.squared_fields
         chosen = self._candidates(b, _inverse_lengths(lengths))
         f = (b - 0.5 * lengths) * self.dtype(self.scale) + self.log_odds.astype(self.dtype)
@@ -180,12 +180,12 @@ class Prepared:
         fields = self.rows_of_fields[chosen]
         return (fields * observed[:, None, :]) @ fields.transpose(0, 2, 1)
 
-    def pair_places(self, chosen: Rows) -> Rows:
-        """Return where each pair of candidates is in a matrix (H, H) in one run."""
-        places = chosen[:, self.states.first]
-        places *= self.params.n_components
-        places += chosen[:, self.states.second]
-        return places
+    def pair_positions(self, chosen: Rows) -> Rows:
+        """Return the position of each pair of candidates in a flattened matrix (H, H)."""
+        positions = chosen[:, self.states.first]
+        positions *= self.params.n_components
+        positions += chosen[:, self.states.second]
+        return positions
 
     def _candidates(self, b: AnyArray, per_length: AnyArray) -> Rows:
         """Return the H' causes with the largest W_h'y / |W_h| (equation 5)."""
@@ -196,16 +196,16 @@ class Prepared:
         width = -(-H // GROUP)  # cause h is in group h % width; the best c causes are in the c best groups
         if width <= 4 * c:
             return np.argpartition(b * per_length, H - c, axis=1)[:, H - c :]
-        select = scratch("select", (n, GROUP * width), self.dtype)
-        np.multiply(b, per_length, out=select[:, :H])
-        select[:, H:] = -np.inf
-        best = np.argpartition(select.reshape(n, GROUP, width).max(axis=1), width - c, axis=1)[:, width - c :]
+        scores = scratch("select", (n, GROUP * width), self.dtype)
+        np.multiply(b, per_length, out=scores[:, :H])
+        scores[:, H:] = -np.inf
+        best = np.argpartition(scores.reshape(n, GROUP, width).max(axis=1), width - c, axis=1)[:, width - c :]
         causes = (best[:, None, :] + (width * np.arange(GROUP))[:, None]).reshape(n, GROUP * c)
-        among = np.argpartition(np.take_along_axis(select, causes, axis=1), GROUP * c - c, axis=1)[:, GROUP * c - c :]
-        return np.take_along_axis(causes, among, axis=1)
+        best_c = np.argpartition(np.take_along_axis(scores, causes, axis=1), GROUP * c - c, axis=1)[:, GROUP * c - c :]
+        return np.take_along_axis(causes, best_c, axis=1)
 
     def _quadratic(self, f: AnyArray, f_pairs: AnyArray, chosen: Rows) -> AnyArray:
-        """Return the log weights of the candidates' states: f of every cause alone, and of the candidates' pairs."""
+        """Return the log weights of the candidates' states: f of every single cause, and of the candidates' pairs."""
         features = np.concatenate([np.take_along_axis(f, chosen, axis=1), f_pairs], axis=1)
         out = scratch("states", (len(f), self.states.n_states), self.dtype)
         return np.matmul(features, self.table_across, out=out)
@@ -213,12 +213,12 @@ class Prepared:
     def _resolved(
         self, f: AnyArray, states: AnyArray, chosen: Rows, constants: Floats, best: bool, only_scores: bool
     ) -> RowPosterior:
-        """Return the posterior from the log weights of every cause alone, f, and of the candidates' states.
+        """Return the posterior from the log weights f of single causes, and those of the candidates' states.
 
         Both are overwritten.
         """
         n, c = chosen.shape
-        np.put_along_axis(f, chosen, -np.inf, axis=1)  # candidates that are on alone are among the states
+        np.put_along_axis(f, chosen, -np.inf, axis=1)  # single candidates are among the states
         top = np.maximum(states.max(axis=1), f.max(axis=1))[:, None]
         code = self._best(states, f, chosen) if best else None
         total = np.zeros(n)
@@ -242,9 +242,9 @@ class Prepared:
         rows, best, outside = np.arange(len(f)), states.argmax(axis=1), f.argmax(axis=1)
         code = np.zeros(f.shape)
         np.put_along_axis(code, chosen, self.states.states[best], axis=1)
-        alone = f[rows, outside] > states[rows, best]
-        code[alone] = 0.0
-        code[rows[alone], outside[alone]] = 1.0
+        single = f[rows, outside] > states[rows, best]
+        code[single] = 0.0
+        code[rows[single], outside[single]] = 1.0
         return code
 
 
@@ -257,17 +257,17 @@ def _inverse_lengths(squares: AnyArray) -> AnyArray:
     return np.where(squares > 0.0, 1.0 / np.sqrt(np.where(squares > 0.0, squares, 1.0)), 0.0).astype(squares.dtype)
 
 
-# The hidden states that expectation truncation looks at: few causes on, among a few candidates.
+# The hidden states of expectation truncation: few causes on, among a few candidates.
 #
 # A log weight that is quadratic in s is a product with a fixed table. With c candidates, whose states have at most
 # gamma of them on,
 #
 #     Sum_i s_i f_i + Sum_{i<j} s_i s_j f_ij  =  [f_i, f_ij] . row(s),     row(s) = [s_i, s_i s_j],
 #
-# so that the log weights of all states are one matrix product, and <s_i> and <s_i s_j> another with the same table:
-# no state ever touches the data.
+# so that the log weights of all states are one matrix product, and <s_i> and <s_i s_j> another with the same table,
+# neither of which involves the data.
 
-MOST_STATES = 1 << 17  # beyond, a row's weights alone would fill a megabyte
+MOST_STATES = 1 << 17  # with more, the weights of a row would take more than a megabyte
 
 
 @dataclass(frozen=True, eq=False)
@@ -277,7 +277,7 @@ class Truncation:
     Attributes
     ----------
     table : ndarray of shape (states, c + c (c - 1) / 2)
-        row(s) of each state; the first state has nothing on.
+        row(s) of each state; in the first state all are off.
     first, second : ndarray of shape (c (c - 1) / 2,)
         The candidates i < j of each pair.
     """
@@ -300,11 +300,11 @@ class Truncation:
 
 
 def count_states(n_candidates: int, max_active: int) -> int:
-    """Return how many states there are.
+    """Return the number of states.
 
     Examples
     --------
-    >>> count_states(10, 8) - 11 + 1 + 700      # of 700 causes, with the 690 that are on alone outside the candidates
+    >>> count_states(10, 8) - 11 + 1 + 700      # of 700 causes, with the 690 single causes that are no candidates
     1703
     """
     return sum(comb(n_candidates, k) for k in range(max_active + 1))
@@ -320,12 +320,12 @@ def truncation(n_candidates: int, max_active: int) -> Truncation:
             f"{MOST_STATES} are allowed. Use a smaller n_candidates or max_active."
         )
     pairs = np.array(list(combinations(range(c), 2)), np.intp).reshape(-1, 2)
-    place = {pair: c + k for k, pair in enumerate(combinations(range(c), 2))}
+    column_of = {pair: c + k for k, pair in enumerate(combinations(range(c), 2))}
     table = np.zeros((count_states(c, max_active), c + len(pairs)))
-    subsets = (on for k in range(max_active + 1) for on in combinations(range(c), k))
-    for row, on in zip(table, subsets, strict=True):
-        row[list(on)] = 1.0
-        row[[place[pair] for pair in combinations(on, 2)]] = 1.0
+    subsets = (subset for k in range(max_active + 1) for subset in combinations(range(c), k))
+    for row, subset in zip(table, subsets, strict=True):
+        row[list(subset)] = 1.0
+        row[[column_of[pair] for pair in combinations(subset, 2)]] = 1.0
     table.flags.writeable = False
     return Truncation(c, max_active, table, pairs[:, 0].copy(), pairs[:, 1].copy())
 
@@ -341,6 +341,6 @@ def active_shares(probabilities: Floats, max_active: int) -> Floats:
     array([0.25, 0.5 , 0.25])
     """
     shares, k = np.eye(1, max_active + 1)[0], np.arange(max_active + 1)
-    for p, many in zip(*np.unique(probabilities, return_counts=True), strict=True):  # those that are equal at once
-        shares = np.convolve(shares, binom.pmf(k, many, p))[: max_active + 1]
+    for p, count in zip(*np.unique(probabilities, return_counts=True), strict=True):  # equal probabilities together
+        shares = np.convolve(shares, binom.pmf(k, count, p))[: max_active + 1]
     return np.asarray(shares)

@@ -1,7 +1,7 @@
-"""The E-step of complete rows of bits by compiled kernels (`complete_rows_numba.py`); `Combination.expect` is the twin.
+"""The E-step of complete binary rows by compiled kernels (`complete_rows_numba.py`); `Combination.expect` is the twin.
 
-With x = 2t - 1, t the bits: a = (th - W'1) + 2 W't, and Sum x h' = 2 Sum t h' - Sum h', so that rows are multiplied as
-they are. v.x adds up to v.Sum x.
+With x = 2t - 1, t in {0, 1}: a = (th - W'1) + 2 W't, and Sum x h' = 2 Sum t h' - Sum h', so that rows need no
+recoding. v.x adds up to v.Sum x.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ fast_kernels = compiled_twin("hiddenbits.families.combination_machine.complete_r
 
 
 def complete_rows(kernels: Any, params: CombinationParams, block: Block) -> CombinationStats:
-    """Return the statistics of a block of rows without blanks."""
+    """Return the statistics of a block of rows without missing values."""
     t, m = block.operands()[0], params.n_units
-    through: Any = _dense if isinstance(t, np.ndarray) else _ones
-    bound, hidden, sums = through(kernels, t, params, block.weights)
+    sums_of: Any = _dense if isinstance(t, np.ndarray) else _sparse
+    bound, hidden, sums = sums_of(kernels, t, params, block.weights)
     joint, visible, weight = 2.0 * sums[:, :m] - hidden[:m], 2.0 * sums[:, -1] - hidden[-1], hidden[-1]
     bound += float(params.bias @ visible) - weight * float(params.log_partition)
     return CombinationStats(np.asarray(bound), np.asarray(weight), hidden[:m], joint, visible)
 
 
 def _dense(kernels: Any, t: AnyArray, params: CombinationParams, weights: Floats) -> tuple[float, Floats, AnyArray]:
-    """Return Sum softplus(a), and Sum h and Sum t h' with the weights in the last column; h't is quicker than t'h."""
-    W, offset = params.of_ones
+    """Return Sum softplus(a), and Sum h and Sum t h' with the weights in the last column; h't is faster than t'h."""
+    W, offset = params.one_effects
     h, hidden = scratch("units", (params.n_units + 1, len(t))), np.zeros(params.n_units + 1)
     bound = kernels.add_units(product(t, W, "messages"), offset, weights, h, hidden)
     return bound, hidden, (h @ t).T
 
 
-def _ones(kernels: Any, t: Any, params: CombinationParams, weights: Floats) -> tuple[float, Floats, AnyArray]:
-    """Return the same by the ones of sparse rows; columns between the units and the last one are 0."""
-    W, offset = params.of_ones_padded
+def _sparse(kernels: Any, t: Any, params: CombinationParams, weights: Floats) -> tuple[float, Floats, AnyArray]:
+    """Return the same from the 1s of sparse rows; columns between the units and the last one are 0."""
+    W, offset = params.one_effects_padded
     sums = in_whole_runs(scratch("units of columns", (W.size + RUN, 1)), (W.shape[0], W.shape[1]))
     sums[:], hidden = 0.0, np.zeros(W.shape[1])
     return kernels.add_ones(t.indptr, t.indices, W, offset, weights, sums, hidden), hidden, sums

@@ -1,7 +1,7 @@
 """Compiled kernels of `complete_rows.py` (the extra `fast`): softplus and sigmoid of every (row, unit) in one sweep.
 
 With u = exp(-|a|): softplus(a) = max(a, 0) + ln(1 + u), and sigma(a) is 1/(1 + u) or u/(1 + u). Where the numbers of
-a row are far apart, one logarithm serves the product of 1 + u over its units.
+a row are far apart in memory, one logarithm is taken of the product of 1 + u over its units.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import numpy as np
 from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.maths.exp_numba import exp_minus, log_of, log_one_plus, reordered
 
-TILE = 512  # rows that are worked on together
-UNITS_A_LOG = 1000  # 2 to this power is a number
-ROWS = 256  # rows that are worked on together, by their ones
+TILE = 512  # rows processed together
+UNITS_PER_LOG = 1000  # 2 to this power does not overflow
+ROWS = 256  # sparse rows processed together
 
 
 @reordered
@@ -32,7 +32,7 @@ def add_units(a: Floats, offset: Floats, weights: Floats, h: Floats, hidden: Flo
             h[m, first + r] = w[r]
             hidden[m] += w[r]
         for i in range(m):
-            if i % UNITS_A_LOG == 0:
+            if i % UNITS_PER_LOG == 0:
                 for r in range(rows):
                     product[r] = 1.0
             for r in range(rows):
@@ -50,7 +50,7 @@ def add_units(a: Floats, offset: Floats, weights: Floats, h: Floats, hidden: Flo
                 product[r] *= 1.0 + u
             hidden[i] += total
             bound += above
-            if i == m - 1 or i % UNITS_A_LOG == UNITS_A_LOG - 1:
+            if i == m - 1 or i % UNITS_PER_LOG == UNITS_PER_LOG - 1:
                 for r in range(rows):
                     bound += w[r] * log_of(product[r])
     return bound
@@ -58,7 +58,7 @@ def add_units(a: Floats, offset: Floats, weights: Floats, h: Floats, hidden: Flo
 
 @reordered
 def _softplus_and_sigmoid(s_of: Floats, above: Floats) -> None:
-    """Put softplus into `above` and sigma in the place of what it is taken of; one axis."""
+    """Put softplus into `above`, and replace the argument by sigma; one axis."""
     for q in range(len(s_of)):
         s = s_of[q]
         u = exp_minus(abs(s))
@@ -69,7 +69,7 @@ def _softplus_and_sigmoid(s_of: Floats, above: Floats) -> None:
 
 @reordered
 def _gather(indptr: AnyArray, indices: AnyArray, W: Floats, offset: Floats, a: Floats) -> None:
-    """Put offset + W'x of some rows into a: all units of four ones are walked together."""
+    """Put offset + W'x of some rows into a: all units for four 1s at a time."""
     for r in range(len(indptr) - 1):
         for k in range(W.shape[1]):
             a[r, k] = offset[k]
@@ -101,10 +101,10 @@ def _scatter(indptr: AnyArray, indices: AnyArray, h: Floats, sums: Floats) -> No
 def add_ones(
     indptr: AnyArray, indices: AnyArray, W: Floats, offset: Floats, weights: Floats, sums: Floats, hidden: Floats
 ) -> float:
-    """Add weight h to `sums` (d, width) for every one, its sums to `hidden`; return those of softplus.
+    """Add weight h to `sums` (d, width) for every 1, its sums to `hidden`; return those of softplus.
 
-    W (d, width) and `offset` have more columns than there are units, of numbers far below 0: softplus and sigma of
-    these are 0. The last column of `sums` and `hidden` is that of the weights.
+    W (d, width) and `offset` have columns beyond the units, with numbers far below 0, whose softplus and sigma are
+    0. The last column of `sums` and `hidden` is that of the weights.
     """
     width = W.shape[1]
     a, above, total = np.empty((ROWS, width)), np.empty((ROWS, width)), np.zeros(width)

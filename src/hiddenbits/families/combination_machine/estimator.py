@@ -1,4 +1,4 @@
-"""`CombinationMachine`: hidden on/off influences that all act at once."""
+"""`CombinationMachine`: a restricted Boltzmann machine, with exact likelihood for few hidden units."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from hiddenbits.families._base.showing import strongest_each_way
 from hiddenbits.families._base.sizes import rows_to_begin_on
 from hiddenbits.families._base.story import LIKELIHOOD
 from hiddenbits.families._base.transformer import CausesEstimator
-from hiddenbits.families.combination_machine.chain_verbs import estimated, judged_rows, partition_error
+from hiddenbits.families.combination_machine.chain_results import add_estimate, partition_error, sample_with_warning
 from hiddenbits.families.combination_machine.growth import fit_machine
 from hiddenbits.families.combination_machine.model import Combination
 from hiddenbits.families.combination_machine.model_chains import EXACT_UNITS, UNKNOWN, ChainsParams, CombinationChains
@@ -39,71 +39,71 @@ from hiddenbits.shown import SummaryTable
 
 
 class CombinationMachine(CausesEstimator[CombinationParams, CombinationStats]):
-    """Hidden on/off influences that act together: a restricted Boltzmann machine with exact likelihood.
+    """Restricted Boltzmann machine (influence combination machine), with exact likelihood for up to 20 hidden units.
 
-    Every row has its own set of active units, and the influences of all active units on a bit add up in its log-odds.
-    Up to 20 units likelihood, gradient, sampling and the completion of missing bits are exact, by enumeration of all
-    states of the units. Beyond, Markov chains stand in, and every figure says that it is an estimate.
+    Every row has its own set of active hidden units, and the weights of all active units add up in the log-odds of each
+    column. Up to 20 hidden units likelihood, gradient, sampling and imputation are exact, by enumeration of all states
+    of the units. With more, Markov chains are used, and likelihoods are estimates and labeled as such.
 
     Parameters
     ----------
     n_components : int, default=4
-        Number of hidden units. `hiddenbits.evaluate.select` compares several numbers, by held-out rows or by BIC.
+        Number of hidden units. `hiddenbits.evaluate.select` compares several numbers, on held-out rows or by BIC.
     ridge : float, default=0.1
-        Precision of the normal prior of the weights; 0 gives plain maximum likelihood.
+        Precision of the normal prior of the weights; 0 gives maximum likelihood.
     bias : bool, default=True
-        Give every bit a log-odds of its own next to the units. Without it is the machine of the paper.
+        Whether every column has an intercept. The model of the paper has none.
     visible : {"bits", "reals"}, default="bits"
-        What the columns hold. Real numbers are normal with variance 1 about what the active units add up to: bring
-        columns to a scale on which their noise is about 1. Frames and arrays in memory; exact only.
+        Type of the columns. Real numbers are normal with variance 1 around the sum of the active units' weights:
+        scale columns so that their noise is about 1. Only for frames and arrays in memory, and exact fits.
     start : {"grow", "noise", "pursuit"}, Growth or Pursuit, default="grow"
-        Add one unit after the other, each the best of some candidates, and fit all of them each time; or begin with
-        all units at once, hardly acting yet; or with those that projection pursuit finds one by one, which is quick.
-        `Growth` and `Pursuit` say how many candidates there are.
+        Add hidden units one by one, each the best of some candidates, and fit all of them each time; or start with all
+        units and small random weights; or with units from projection pursuit, which is fast. `Growth` and `Pursuit`
+        have options such as the number of candidates.
     method : {"auto", "exact", "chains"}, default="auto"
-        Enumerate all states of the units, which is exact, and follow the gradient by scipy's quasi-Newton method; or
-        let Markov chains stand for the free machine (persistent contrastive divergence), for hundreds of units. By
-        default exact up to 20 units, and chains beyond.
+        Enumerate all states of the hidden units, which is exact, and maximize by scipy's quasi-Newton method; or use
+        Markov chains (persistent contrastive divergence), for hundreds of units. By default exact up to 20 units, and
+        chains for more.
     chains : Chains, optional
-        With chains: their number and temperatures, and the steps that the machine takes.
+        With chains: their number and temperatures, and options of the gradient steps.
     online_passes : int, default=0
-        Passes of online EM before the full passes, for tables with very many rows; all units then begin at once.
+        Passes of online EM before the full passes, for tables with very many rows; all units then start together.
     start_rows : int, "auto" or None, default="auto"
-        Fit about so many rows first, drawn at random (at least 32), and begin with what they gave: on large tables most
-        of the way is gone on few rows. Where units are added one by one, a start from noise is tried there too. "auto"
-        takes 400 for each unit, at least 4,096. With `ridge=0` more are taken where a column would have fewer than
-        about 20 ones or zeros. Only for bits, where the table has at least four times as many rows, and these at most
-        67 million cells. None begins with all rows.
+        Fit a random sample of about this many rows first (at least 32), and continue from its result, which saves most
+        of the time on large tables. Where units are added one by one, the sample is also fitted from noise. "auto"
+        is 400 for each unit, at least 4,096. With `ridge=0` the sample is larger where a column would have fewer than
+        about 20 1s or zeros. Only for binary data, if the table has at least four times as many rows, and the sample
+        at most 67 million cells. None starts with all rows.
     n_init : "auto" or int, default="auto"
-        Restarts; the one with the best objective is kept. "auto" is 1, and 3 where a table is small and units are
-        added one by one: the other two have one candidate for each.
+        Restarts; the one with the best objective is kept. "auto" is 1, and 3 for small tables where units are added
+        one by one: the other two have one candidate for each unit.
     max_iter : int, default=1000
-        Most iterations, for each restart and each unit that is added. 0 hands over the start as it is.
+        Maximum number of iterations, for each restart and each added unit. 0 returns the start.
     tol : float, default=1e-5
-        Converged when five iterations in a row raise the objective by at most this much a row, in nats.
+        Converged when five iterations in a row each increase the objective by at most this much per row, in nats.
     threshold : float, optional
-        Turn numbers into bits: 1 where the number is above the threshold. By default only 0 and 1 are accepted.
+        Turn numbers into 0 and 1: 1 where the number is above the threshold. By default only 0 and 1 are accepted.
     random_state : int, RandomState or None, default=None
         Seed of the starts.
 
     Attributes
     ----------
     weights_ : ndarray of shape (n_components, columns)
-        Influence of each unit on each bit: an active unit adds twice this to its log-odds (of reals: this to their
-        mean). Units come in order of falling influence.
+        Weight of each hidden unit on each column: an active unit adds twice this to the log-odds (for reals, once to
+        the mean). Units are in order of decreasing norm of their weights.
     thresholds_ : ndarray of shape (n_components,)
-        How ready each unit is to be active.
+        Bias of each hidden unit: larger values make it active in more rows.
     bias_ : ndarray of shape (columns,)
-        Half the log-odds of each bit while no unit is active (of reals: their mean).
+        Half the log-odds of each column while no unit is active (for reals, the mean).
     log_partition_, log_partition_error_ : float
         ln Z and its standard error: 0 where it is exact.
     trace_ : ndarray of shape (n_iter_,)
-        Objective after each iteration (log-likelihood plus log prior, in nats over the table). With chains: minus the
-        mean square distance between the products of bits and units in the data and in the chains, after each epoch.
+        Objective after each iteration (log-likelihood plus log prior, in nats for the whole table). With chains: minus
+        the mean squared difference between E[x h] in the data and in the chains, after each epoch.
     n_iter_, converged_, stop_reason_ : int, bool, str
-        How the best restart went.
+        Iterations, convergence and reason to stop of the best restart.
     restarts_ : tuple
-        Objective, iterations and stop reason of every restart.
+        Objective, iterations and reason to stop of every restart.
     n_features_in_, feature_names_in_ : int, ndarray
         As scikit-learn defines them.
 
@@ -116,9 +116,9 @@ class CombinationMachine(CausesEstimator[CombinationParams, CombinationStats]):
     >>> import numpy as np
     >>> from hiddenbits import CombinationMachine
     >>> rng = np.random.default_rng(0)
-    >>> causes = rng.integers(0, 2, (500, 2))                  # two switches ...
-    >>> X = np.repeat(causes, 3, axis=1).astype(float)         # ... each of which sets three bits
-    >>> X[0, 1] = np.nan                                       # a blank: not observed
+    >>> causes = rng.integers(0, 2, (500, 2))                  # two causes ...
+    >>> X = np.repeat(causes, 3, axis=1).astype(float)         # ... each of which sets three columns
+    >>> X[0, 1] = np.nan                                       # missing
     >>> model = CombinationMachine(2, random_state=0).fit(X)
     >>> bool(abs(model.complete(X)[0, 1] - X[0, 0]) < 0.01)
     True
@@ -185,24 +185,24 @@ class CombinationMachine(CausesEstimator[CombinationParams, CombinationStats]):
         max_iter: int = 1000,
         random_state: Randomness = None,
     ) -> CombinationMachine:
-        """Return the machine as Freund and Haussler fitted it, for reproductions.
+        """Return the model with the settings of Freund and Haussler, for reproductions.
 
         No visible bias, no prior, gradient ascent with momentum for `max_iter` epochs, from projection pursuit with
-        one try of four EM steps a unit or from noise. The fit ends after its epochs, converged or not. The paper does
-        not give its learning rate; .05 with momentum .9 reaches what it reports. With more than 20 units, such as the
-        45 of the paper's digits, the gradient cannot be enumerated, and the machine is that of projection pursuit
-        alone, as in the paper; its likelihood is an estimate. The defaults of the class are better. A file holds the
-        fitted machine as a plain `CombinationMachine`.
+        one candidate and four EM steps per unit, or from noise. The fit ends after its epochs, converged or not. The
+        paper does not give its learning rate; .05 with momentum .9 reproduces its results. With more than 20 units,
+        such as the 45 of the paper's digits, the gradient cannot be enumerated, and the result is that of projection
+        pursuit alone, as in the paper; its likelihood is an estimate. The defaults of the class are better. `save`
+        writes a plain `CombinationMachine`.
 
         Parameters
         ----------
         n_components : int
             Number of hidden units.
         start : {"pursuit", "noise"}
-            Where the gradient begins: the last and the first line of the paper's first table. "noise" is for up to 20
+            Start of gradient ascent: the last and the first line of the paper's first table. "noise" is for up to 20
             units.
         max_iter : int
-            Epochs of the gradient; 0 hands over the start, and so does a machine of more than 20 units.
+            Epochs of gradient ascent; 0 returns the start, as do more than 20 units.
         random_state : int, RandomState or None
             Seed of the start.
 
@@ -217,12 +217,12 @@ class CombinationMachine(CausesEstimator[CombinationParams, CombinationStats]):
         return _PaperMachine(n_components, start=first, max_iter=max_iter, random_state=random_state)
 
     def _more_starts(self, settings: Settings, _size: float) -> Settings:
-        return replace(settings, n_init=3) if self._grows_again else settings
+        return replace(settings, n_init=3) if self._repeats_growth else settings
 
     @property
-    def _grows_again(self) -> bool:
+    def _repeats_growth(self) -> bool:
         """Whether a small table is worth further restarts."""
-        return self.n_init == "auto" and self._begins == "grow" and not self._by_chains and self.max_iter > 0
+        return self.n_init == "auto" and self._start_name == "grow" and not self._by_chains and self.max_iter > 0
 
     def _rows_to_begin_on(self) -> int | None:
         chains, online = self._by_chains and 'method="chains"', self.online_passes and "online_passes"
@@ -236,20 +236,20 @@ class CombinationMachine(CausesEstimator[CombinationParams, CombinationStats]):
         return rows_to_begin_on(self.n_components) if self.start_rows == "auto" else self.start_rows
 
     def _options(self) -> dict[str, Any]:
-        words = {"grow": Growth(), "pursuit": Pursuit()}
-        return {"start": words.get(str(self.start), self.start), "chains": self.chains or Chains()}
+        by_name = {"grow": Growth(), "pursuit": Pursuit()}
+        return {"start": by_name.get(str(self.start), self.start), "chains": self.chains or Chains()}
 
     def _model(self) -> Combination:
         options = self._options()
         start = options["start"]
         effort = (getattr(start, "n_candidates", 4), getattr(start, "n_steps", 20))  # a start from noise has neither
-        machine = (self.n_components, self.ridge, self.bias, self._begins, *effort)
-        again = 1 if self._grows_again else None
+        machine = (self.n_components, self.ridge, self.bias, self._start_name, *effort)
+        again = 1 if self._repeats_growth else None
         if self.visible == "reals":
             if self.threshold is not None:
-                raise ValueError('threshold= turns numbers into bits, and visible="reals" takes them as they are.')
+                raise ValueError('threshold= is for binary data: remove it, or use visible="bits".')
             if self.method == "chains":
-                raise ValueError('visible="reals" is for machines that can be enumerated: use method="exact".')
+                raise ValueError('visible="reals" needs method="exact".')
             return CombinationReal(*machine, candidates_again=again)
         if not self._by_chains:
             return Combination(*machine, candidates_again=again)
@@ -268,8 +268,8 @@ class CombinationMachine(CausesEstimator[CombinationParams, CombinationStats]):
         return fit_persistent if self._by_chains else fit_machine
 
     @property
-    def _begins(self) -> Literal["grow", "noise", "pursuit"]:
-        """Where fits begin, as a word."""
+    def _start_name(self) -> Literal["grow", "noise", "pursuit"]:
+        """The start of a fit, as a string."""
         if isinstance(self.start, str):
             return self.start
         return "grow" if isinstance(self.start, Growth) else "pursuit"
@@ -292,7 +292,7 @@ class CombinationMachine(CausesEstimator[CombinationParams, CombinationStats]):
         return shuffled(table, seed_of(self.random_state)) if isinstance(model, CombinationChains) else table
 
     def _finished(self, params: CombinationParams) -> CombinationParams:
-        """Units in order of falling influence: their order means nothing."""
+        """Return the units in order of decreasing weights: their order is arbitrary."""
         return params.ordered()
 
     @property
@@ -301,10 +301,10 @@ class CombinationMachine(CausesEstimator[CombinationParams, CombinationStats]):
 
     def _tables(self) -> dict[str, SummaryTable]:
         names, causes, W = column_names(self), self._code_names(), self.weights_
-        does = strongest_each_way(W, names, "switches on", "switches off")
+        strongest = strongest_each_way(W, names, "switches on", "switches off")
         weights = {**dict(zip(causes, W, strict=True)), "bias": self.bias_}
         return {
-            "causes": SummaryTable("Causes", {"cause": causes, "threshold": self.thresholds_, **does}, "causes"),
+            "causes": SummaryTable("Causes", {"cause": causes, "threshold": self.thresholds_, **strongest}, "causes"),
             "weights": table_by_column(
                 self,
                 "Weights: half of what each cause adds to the log-odds",
@@ -323,58 +323,58 @@ class CombinationMachine(CausesEstimator[CombinationParams, CombinationStats]):
     def log_partition_(self) -> float:
         """Return ln Z: exact, or an estimate with the standard error `log_partition_error_`."""
         check_is_fitted(self, "_params")
-        self._need_partition()
+        self._require_partition()
         return float(self._params.log_partition)
 
     @property
     def log_partition_error_(self) -> float:
         """Standard error of ln Z, the same for the log-likelihoods of all rows: 0 where it is exact."""
         check_is_fitted(self, "_params")
-        self._need_partition()
+        self._require_partition()
         return partition_error(self._params)
 
     def _likelihood(self) -> Any:
         rows = super()._likelihood()
-        self._need_partition()
+        self._require_partition()
         return rows
 
     def estimate_partition(self, *, n_chains: int = 100, n_temperatures: int = 10_000) -> Partition:
-        """Estimate ln Z of a machine that was fitted by chains, again, and keep it where it can be trusted.
+        """Estimate ln Z of a model that was fitted by chains again, and keep the estimate if it is reliable.
 
-        Up to 20 units ln Z is enumerated after the fit, and stays.
+        With up to 20 units the exact ln Z is computed after the fit, and kept.
 
         Parameters
         ----------
         n_chains : int, default=100
-            Rows that climb from each base.
+            Annealed chains from each base distribution.
         n_temperatures : int, default=10000
-            Steps of their climb; more where the verdict asks for it.
+            Temperatures of each chain; more if the verdict recommends it.
 
         Returns
         -------
         partition : Partition
-            The figure with its standard error, what each base found, and the verdict in a sentence.
+            The estimate with its standard error, the estimate from each base, and a verdict.
         """
         check_is_fitted(self, "_params")
         if not isinstance(self._params, ChainsParams):
-            raise ValueError("This machine was fitted by enumeration: its ln Z is exact.")
+            raise ValueError("This model was fitted by enumeration: its ln Z is exact.")
         seed = seed_of(self.random_state)
-        self._params, self.partition_ = estimated(self._params, seed, n_chains, n_temperatures)
+        self._params, self.partition_ = add_estimate(self._params, seed, n_chains, n_temperatures)
         return self.partition_
 
-    def _need_partition(self) -> None:
-        """See to it that ln Z is known, or refuse."""
+    def _require_partition(self) -> None:
+        """Estimate ln Z if it is unknown, or raise an error."""
         if partition_error(self._params) < UNKNOWN:
             return
-        found = self.estimate_partition()
-        if not found.trustworthy:
+        partition = self.estimate_partition()
+        if not partition.trustworthy:
             raise UntrustedLikelihoodError(
-                f"The likelihood cannot be estimated reliably. {found.why} Try `estimate_partition` with more "
+                f"The likelihood cannot be estimated reliably. {partition.why} Try `estimate_partition` with more "
                 "temperatures or chains, fewer units, or a larger ridge."
             )
 
     def sample(self, n_samples: int = 1, *, return_latent: bool = False, random_state: Randomness = None) -> Any:
-        """Sample new rows from the fitted model: exactly, or by tempered Markov chains where units are too many.
+        """Sample new rows from the fitted model: exactly, or by tempered Markov chains with more than 20 hidden units.
 
         Parameters
         ----------
@@ -398,7 +398,7 @@ class CombinationMachine(CausesEstimator[CombinationParams, CombinationStats]):
         if n_samples < 1:
             raise ValueError(f"n_samples={n_samples}: sample at least one row.")
         key = Key(seed_of(self.random_state if random_state is None else random_state)).stream("sample")
-        rows = judged_rows(model, self._params, n_samples, key)
+        rows = sample_with_warning(model, self._params, n_samples, key)
         X = drawn_values(self, rows)
         return (X, model.units_given(self._params, rows, key.stream("units").rng())) if return_latent else X
 
@@ -420,24 +420,24 @@ class CombinationMachine(CausesEstimator[CombinationParams, CombinationStats]):
         """
         if self._by_chains:
             raise ValueError(
-                'partial_fit needs a machine that can be enumerated (method="exact"). With chains, fit the whole '
-                "table at once: it may be larger than memory."
+                'partial_fit needs method="exact". With chains, use fit on the whole table, which may be larger than '
+                "memory."
             )
         return super().partial_fit(X, y, sample_weight)
 
     @property
     def weights_(self) -> Floats:
-        """Influence of each unit on each bit."""
+        """Weight of each hidden unit on each column."""
         return self._params.weights.T
 
     @property
     def thresholds_(self) -> Floats:
-        """How ready each unit is to be active."""
+        """Bias of each hidden unit."""
         return self._params.thresholds
 
     @property
     def bias_(self) -> Floats:
-        """Half the log-odds of each bit while no unit is active."""
+        """Half the log-odds of each column while no unit is active."""
         return self._params.bias
 
     @property
@@ -447,7 +447,7 @@ class CombinationMachine(CausesEstimator[CombinationParams, CombinationStats]):
 
 
 class _PaperMachine(CombinationMachine):
-    """The machine of `CombinationMachine.paper`: its constructor has what the paper varies."""
+    """The model of `CombinationMachine.paper`, with the settings that the paper varies as parameters."""
 
     _saved_as = CombinationMachine
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
@@ -472,7 +472,7 @@ class _PaperMachine(CombinationMachine):
         settings = super()._settings()
         if not self._by_chains:
             return settings
-        if self._begins == "noise":
+        if self._start_name == "noise":
             raise ValueError(
                 f'start="noise" needs the gradient of the likelihood, and {self.n_components} units have too many '
                 f'states to enumerate. Use start="pursuit", or at most {EXACT_UNITS} units.'

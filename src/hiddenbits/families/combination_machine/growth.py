@@ -1,10 +1,10 @@
-"""A fit by the gradient, in which a machine may grow: one unit after the other, until there are as many as declared.
+"""A fit by the gradient that may add units one after the other, until there are as many as declared.
 
-Several candidates for a further unit are each drawn towards a row of the table, and each climbs a short segment; the
-best is kept and climbs another one, with all units. These segments go in the plain coordinates, of reals about the
-column means: they are slower, and a unit that is not there yet has time to find its place (measured: targets A and B of
-the literature end a third nearer to the truth). Where growth stands between two passes is in the parameters: it goes on
-while they have too few units.
+Several candidates for the next unit each start towards a row of the table and are optimized for a short segment; the
+best is kept, and a longer segment follows for all units. These segments use plain coordinates, of reals about the
+column means: they are slower, which gives a new unit time to find its optimum (measured: targets A and B of the
+literature end a third closer to the true distribution). The state of growth is in the parameters: it continues while
+they have too few units.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from hiddenbits.engine.loops.gradient import Climb
 from hiddenbits.engine.loops.restarts import all_restarts, restart
 from hiddenbits.engine.state import CheckpointStore, Position, Watch
 from hiddenbits.families.combination_machine.model import Combination
-from hiddenbits.families.combination_machine.params import Centerd, CombinationParams, CombinationStats
+from hiddenbits.families.combination_machine.params import Centered, CombinationParams, CombinationStats
 from hiddenbits.model_api import Key
 
-CANDIDATE = 0.3  # weights of a candidate for a further unit, towards a row of the table
-TRIAL = 25  # iterations that a candidate for a further unit climbs
-TOGETHER = 50  # iterations that all units climb after each that is added
+CANDIDATE = 0.3  # weights of a candidate for the next unit, towards a row of the table
+TRIAL = 25  # iterations for a candidate for the next unit
+TOGETHER = 50  # iterations for all units after each added unit
 
 
 def fit_machine(
@@ -40,38 +40,36 @@ def fit_machine(
     *,
     loop: Loop | None = None,
 ) -> Outcome:
-    """Fit a machine to a table by its gradient; return the best of `n_init` restarts, by another loop if given.
+    """Fit a machine to a table by its gradient, or by `loop`; return the best of `n_init` restarts.
 
-    Where it grows, a climb of all units at once is the alternative: it takes less time.
+    Where units are added one by one, a fit of all units at once is an alternative start, as it takes less time.
     """
     loop = loop or climb_machine
     at_once = replace(model, start_from="noise")
-    if settings.online_passes and model.start_from == "grow":  # they are for all units
+    if settings.online_passes and model.start_from == "grow":  # these passes are for all units
         model = at_once
     others = [partial(restart, at_once, loop)] if model.start_from == "grow" else []
     return all_restarts(model, loop, grid, executor, settings, checkpoints, watch, alternative_starts=others)
 
 
 def climb_machine(model: Combination, context: FitContext, position: Position) -> tuple[Position, StopReason]:
-    """Let a machine grow to its size, and climb until there is a reason to stop; return where that is, and why."""
+    """Add units up to the declared number, and optimize; return the position and the reason to stop."""
     climb = Climb(model, context)
     while position.params.n_units < model.n_components:
-        position = context.keep(_with_a_further_unit(climb, model, position))
+        position = context.keep(_with_next_unit(climb, model, position))
     return climb.to_its_end(position)
 
 
-def _with_a_further_unit(
-    climb: Climb[CombinationParams, CombinationStats], model: Combination, now: Position
-) -> Position:
-    """Return the position after the best candidate for a further unit."""
+def _with_next_unit(climb: Climb[CombinationParams, CombinationStats], model: Combination, now: Position) -> Position:
+    """Return the position with the best candidate for the next unit."""
     key = Key(climb.context.settings.seed, now.restart, now.params.n_units)
     n_candidates = (model.candidates_again if now.restart else None) or model.n_candidates
     rows = choose_rows(n_candidates, key, climb.context.passes)
     center = np.zeros_like(now.params.bias) if model.bits else model.bias_alone(climb.context.summary)
     candidates = [model.with_units(now.params, CANDIDATE * np.nan_to_num(row - center)[:, None]) for row in rows]
     n_units = now.params.n_units + 1
-    plain = Centerd(center, np.zeros(n_units), np.ones(len(model.to_vector(candidates[0]))))
-    fresh = replace(now, objective=-np.inf, stages=(*now.stages, len(now.trace)))
-    tried = [climb.segment(replace(fresh, params=params, safe=params), TRIAL, plain)[0] for params in candidates]
-    best = max(tried, key=lambda position: position.objective)
+    plain = Centered(center, np.zeros(n_units), np.ones(len(model.to_vector(candidates[0]))))
+    start = replace(now, objective=-np.inf, stages=(*now.stages, len(now.trace)))
+    outcomes = [climb.segment(replace(start, params=params, safe=params), TRIAL, plain)[0] for params in candidates]
+    best = max(outcomes, key=lambda position: position.objective)
     return climb.segment(best, TOGETHER, plain)[0]

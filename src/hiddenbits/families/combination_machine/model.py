@@ -1,22 +1,22 @@
-"""Influence combination machine: hidden on/off units that all act at once (a restricted Boltzmann machine).
+"""Influence combination machine, a restricted Boltzmann machine: binary hidden units that act together.
 
-    ln P(x, h) = Sum_i h_i (th_i + w_i.x) + v.x - ln Z,   x in {-1, +1}^d (bits 0 and 1),  h in {0, 1}^m
+    ln P(x, h) = Sum_i h_i (th_i + w_i.x) + v.x - ln Z,   x in {-1, +1}^d (data 0 and 1),  h in {0, 1}^m
 
 | letter | meaning | shape |
 |---|---|---|
-| x, o | bits as -1 and +1, 0 where missing; observed | (rows, d) |
-| W, th, v | weights, thresholds, bias of the visible bits | (d, m), (m,), (d,) |
-| a | th + W'x, what the row says to each unit | (rows, m) |
-| om | v + W h, what a state says to each bit | (d,) |
+| x, o | data as -1 and +1, 0 where missing; observed | (rows, d) |
+| W, th, v | weights, thresholds, bias of the visible units | (d, m), (m,), (d,) |
+| a | th + W'x, the activation of each unit by the row | (rows, m) |
+| om | v + W h, the activation of each column by a state | (d,) |
 
 Freund & Haussler (1994). Complete rows: ln P(x) = v.x + Sum_i softplus(a_i) - ln Z (eq 2.4), and the units are
-independent given the row, P(h_i = 1 | x) = sigma(a_i). Rows with blanks sum over all states (`missing_rows`):
+independent given the row, P(h_i = 1 | x) = sigma(a_i). Rows with missing values sum over all states (`missing_rows`):
 ln P(x_obs) = logsumexp_h [ h.A + Sum_{j missing} ln 2cosh om_j ] + v.x_obs - ln Z, A = th + W'x_obs. Z is exact
 (`state_sums`) and kept with the parameters.
 
 The model is an exponential family in (x, h), so that its EM has a concave M-step, th.E[h] + W.E[x h] + v.E[x] - ln Z:
-`update` climbs it without the data. By Fisher's identity the same statistics give the gradient of the
-likelihood, which the engine's quasi-Newton loop follows: fewer passes, the default.
+`update` maximizes it without the data. By Fisher's identity the same statistics give the gradient of the
+likelihood for the engine's quasi-Newton loop: the default, as it needs fewer passes.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from hiddenbits.data.kernels import kernels_pay
 from hiddenbits.data.operands import Operand, product_with_totals
 from hiddenbits.data.summary import Summary
 from hiddenbits.families.combination_machine.complete_rows import complete_rows, fast_kernels
-from hiddenbits.families.combination_machine.params import Centerd, CombinationParams, CombinationStats
-from hiddenbits.families.combination_machine.projection_pursuit import Units, pursue
+from hiddenbits.families.combination_machine.params import Centered, CombinationParams, CombinationStats
+from hiddenbits.families.combination_machine.projection_pursuit import PursuitUnits, pursue
 from hiddenbits.maths.missing_rows import BITS, Blanks, Visible, rows_with_blanks
 from hiddenbits.maths.numerics import softplus, softplus_and_sigmoid
 from hiddenbits.maths.state_sums import Halves, Phase, StateSums, added_here, check_units, expectations, states_of
@@ -57,16 +57,16 @@ class Combination(AsOnSubsample, Declared[CombinationParams]):
     ridge : float
         Precision of the normal prior of the weights.
     visible_bias : bool
-        Whether v is learned; without, it is 0, as in the paper.
+        Whether v is estimated; otherwise it is 0, as in the paper.
     start_from : {"grow", "noise", "pursuit"}
-        One unit after the other, each the best of some candidates; or all at once, hardly acting yet; or all at once,
-        as projection pursuit finds them.
+        One unit after the other, each the best of some candidates; all at once, with small weights; or all at once, by
+        projection pursuit.
     n_candidates : int
-        Candidates for each further unit; tries for each unit of the pursuit.
+        Candidates for each added unit, or for each unit of the pursuit.
     pursuit_steps : int
         EM steps for each unit of the pursuit.
     candidates_again : int, optional
-        Candidates for each further unit in restarts after the first; as many as in the first by default.
+        Candidates for each added unit in restarts after the first; as many as in the first by default.
     """
 
     n_components: int = 2
@@ -82,9 +82,9 @@ class Combination(AsOnSubsample, Declared[CombinationParams]):
     stats_type: ClassVar[type[CombinationStats]] = CombinationStats
     carry_type = None
     letters: ClassVar[Mapping[str, tuple[str, str]]] = {"m": ("n_components", "units")}
-    bits: ClassVar[bool] = True  # whether the visible units are
+    bits: ClassVar[bool] = True  # whether the visible units are binary
     visible: ClassVar[Visible] = BITS
-    too_many: ClassVar[str] = 'Use method="chains".'  # than can be enumerated
+    too_many: ClassVar[str] = 'Use method="chains".'  # of an error for too many units to enumerate
 
     def footprint(self, n_columns: int, row_cells: float) -> Footprint:
         """Return what a block costs: two products of row_cells x m."""
@@ -93,7 +93,7 @@ class Combination(AsOnSubsample, Declared[CombinationParams]):
         return Footprint(working=dense + 2 * m, statistics=n_columns * m, flops=4 * row_cells * m)
 
     def start(self, summary: Summary, key: Key, passes: Passes) -> CombinationParams:
-        """Return independent columns with the means of the table's: alone, or with units that hardly act or good ones.
+        """Return independent columns with the means of the table's: alone, or with units from noise or from a pursuit.
 
         Projection pursuit needs no ln Z.
         """
@@ -113,13 +113,13 @@ class Combination(AsOnSubsample, Declared[CombinationParams]):
         means = summary.means
         return 0.5 * (np.log(means) - np.log1p(-means)) if self.visible_bias else np.zeros(len(means))
 
-    def pursued(self, bias: Floats, key: Key, passes: Passes) -> Units:
-        """Return the units that projection pursuit finds; any number of them, since it needs no ln Z."""
+    def pursued(self, bias: Floats, key: Key, passes: Passes) -> PursuitUnits:
+        """Return units from projection pursuit; any number of them, since it needs no ln Z."""
         effort: Any = {"ridge": self.ridge, "n_starts": self.n_candidates, "n_steps": self.pursuit_steps}
         return pursue(self.n_components, key, passes, self.visible.mean(bias), **effort, reals=not self.bits)
 
     def with_units(self, params: CombinationParams, weights: Floats) -> CombinationParams:
-        """Return a machine with further units, each on in half of the rows were it alone with the bias."""
+        """Return a machine with further units, each of which would alone be on in half of the rows."""
         ln, v = self.visible.log_norm, params.bias[:, None]
         thresholds = np.append(params.thresholds, -(ln(v + weights) - ln(v)).sum(axis=0))
         return self.exact(np.column_stack([params.weights, weights]), thresholds, params.bias)
@@ -135,11 +135,11 @@ class Combination(AsOnSubsample, Declared[CombinationParams]):
         return m * (d + 1) + (d if self.visible_bias else 0)
 
     def prepare(self, params: CombinationParams) -> Blanks:
-        """Return the tables of states that rows with blanks need, made when the first such row comes."""
+        """Return tables of states for rows with missing values, computed when first needed."""
         return Blanks(params.weights, params.thresholds, params.bias, self.visible)
 
     def _messages(self, params: CombinationParams, block: Block) -> tuple[Floats, Floats, Operand, Operand]:
-        """Return a = th + W'x and v.x of each row, missing bits left out, and the operands."""
+        """Return a = th + W'x and v.x of each row, without missing cells, and the operands."""
         t, o = block.operands()
         sums = 2.0 * np.asarray(t @ params.edged) - product_with_totals(o, params.edged, params.totals)
         return sums[:, :-1] + params.thresholds, sums[:, -1], t, o
@@ -147,21 +147,21 @@ class Combination(AsOnSubsample, Declared[CombinationParams]):
     def expect(
         self, params: CombinationParams, shared: Blanks, block: Block, carry: None, key: Key
     ) -> tuple[CombinationStats, None]:
-        """E-step, and data phase of the gradient (eqs 3.5, 3.6): E[h], E[x h'], E[x] given the observed bits."""
-        blank = rows_with_blanks(block)
-        if not blank.size and self.bits and kernels_pay() and (kernels := fast_kernels()) is not None:
+        """E-step, and data phase of the gradient (eqs 3.5, 3.6): E[h], E[x h'], E[x] given the observed cells."""
+        incomplete = rows_with_blanks(block)
+        if not incomplete.size and self.bits and kernels_pay() and (kernels := fast_kernels()) is not None:
             return complete_rows(kernels, params, block), None
         a, vx, t, o = self._messages(params, block)
-        above, h = softplus_and_sigmoid(a)
-        log_p = vx + above @ np.ones(above.shape[1])
-        guessed: Floats | float = 0.0
-        if blank.size:
-            log_sums, h[blank], guessed = shared.expected(a[blank], block, blank)
-            log_p[blank] = vx[blank] + log_sums
+        softplus_a, h = softplus_and_sigmoid(a)
+        log_p = vx + softplus_a @ np.ones(softplus_a.shape[1])
+        of_missing: Floats | float = 0.0
+        if incomplete.size:
+            log_sums, h[incomplete], of_missing = shared.expected(a[incomplete], block, incomplete)
+            log_p[incomplete] = vx[incomplete] + log_sums
         edged = np.empty((len(h), params.n_units + 1))
         np.multiply(h, block.weights[:, None], out=edged[:, :-1])
         edged[:, -1] = block.weights
-        sums = self._over_rows(t, o, edged) + guessed
+        sums = self._over_rows(t, o, edged) + of_missing
         return self.stats_type(
             bound=np.asarray(block.weights @ (log_p - float(params.log_partition))),
             weight=np.asarray(block.weights.sum()),
@@ -171,7 +171,7 @@ class Combination(AsOnSubsample, Declared[CombinationParams]):
         ), None
 
     def _over_rows(self, t: Operand, o: Operand, right: Floats) -> Floats:
-        """Return x' times some columns."""
+        """Return x' times a matrix."""
         return np.asarray(2.0 * np.asarray(t.T @ right) - np.asarray(o.T @ right))
 
     def objective(self, params: CombinationParams, stats: CombinationStats) -> float:
@@ -181,10 +181,10 @@ class Combination(AsOnSubsample, Declared[CombinationParams]):
     def _log_prior(self, weights: Floats) -> float:
         return -0.5 * self.ridge * float(np.sum(weights**2))
 
-    # Climbing: the gradient, and the M-step.
+    # Optimization: the gradient, and the M-step.
 
     def model_expectations(self, params: CombinationParams, over: Any) -> tuple[CombinationParams, Phase]:
-        """Return the parameters with their ln Z, and what the free model expects: a pass over states, not rows."""
+        """Return the parameters with their ln Z, and expectations under the model: a pass over states, not rows."""
         phase = self._phase(params.weights, params.thresholds, params.bias, over)
         return replace(params, log_partition=np.asarray(phase.log_partition)), phase
 
@@ -209,15 +209,15 @@ class Combination(AsOnSubsample, Declared[CombinationParams]):
         return self._flat(joint, stats.hidden - weight * phase.hidden, visible)
 
     def rows_or_prior(self, weight: float) -> float:
-        """Return the weight of all rows, or of the prior: divided by less, the prior would leave the floats' range."""
+        """Return the larger of the weights of rows and prior, a scale by which the prior cannot overflow."""
         return max(weight, self.ridge)
 
-    def coordinates(self, params: CombinationParams, phase: Phase) -> Centerd:
-        """Return coordinates in which the climb from here is easy."""
-        return Centerd.about(phase, bias=self.visible_bias, bits=self.bits)
+    def coordinates(self, params: CombinationParams, phase: Phase) -> Centered:
+        """Return coordinates that are easy to optimize in from this point."""
+        return Centered.about(phase, bias=self.visible_bias, bits=self.bits)
 
     def update(self, params: CombinationParams, stats: CombinationStats) -> CombinationParams:
-        """M-step: climb th.E[h] + W.E[x h'] + v.E[x] - N ln Z - (ridge/2) |W|^2, which is concave."""
+        """M-step: maximize th.E[h] + W.E[x h'] + v.E[x] - N ln Z - (ridge/2) |W|^2, which is concave."""
         weight = float(stats.weight)
         scale = self.rows_or_prior(weight)
         view = self.coordinates(params, self._phase(params.weights, params.thresholds, params.bias))
@@ -225,14 +225,14 @@ class Combination(AsOnSubsample, Declared[CombinationParams]):
         def fall(point: Floats) -> tuple[float, Floats]:
             W, th, v = self._parts(view.outwards(point), params)
             phase = self._phase(W, th, v)
-            there = replace(params, weights=W, thresholds=th, bias=v)
+            candidate = replace(params, weights=W, thresholds=th, bias=v)
             height = np.sum(stats.joint * W) + stats.hidden @ th + stats.visible @ v
             height += self._log_prior(W) - weight * phase.log_partition
-            return -float(height) / scale, -view.slope(self.gradient(there, stats, phase)) / scale
+            return -float(height) / scale, -view.slope(self.gradient(candidate, stats, phase)) / scale
 
         options: Any = {"maxiter": UPDATE_STEPS, "ftol": 1e-15, "gtol": 1e-12}
-        found = minimize(fall, view.inwards(self.to_vector(params)), jac=True, method="L-BFGS-B", options=options)
-        return self.from_vector(view.outwards(found.x), params)
+        result = minimize(fall, view.inwards(self.to_vector(params)), jac=True, method="L-BFGS-B", options=options)
+        return self.from_vector(view.outwards(result.x), params)
 
     def _flat(self, weights: Floats, thresholds: Floats, bias: Floats) -> Floats:
         return np.concatenate([weights.ravel(), thresholds, bias if self.visible_bias else np.zeros(0)])
@@ -247,61 +247,61 @@ class Combination(AsOnSubsample, Declared[CombinationParams]):
         return self._flat(params.weights, params.thresholds, params.bias)
 
     def at_vector(self, vector: Floats, params: CombinationParams) -> CombinationParams:
-        """Return parameters at `vector`; their ln Z is still unknown."""
+        """Return parameters at `vector`, with unknown ln Z."""
         return CombinationParams(*self._parts(vector, params), np.asarray(np.nan))
 
     def from_vector(self, vector: Floats, params: CombinationParams) -> CombinationParams:
         """Return parameters at `vector`, with their ln Z."""
         return self.exact(*self._parts(vector, params))
 
-    # Row functions: what the estimators' verbs rest on.
+    # Row functions, for the methods of the estimator.
 
     def log_likelihood(self, params: CombinationParams, shared: Blanks, block: Block) -> Floats:
-        """Return ln P(observed bits) of each row."""
+        """Return ln P(observed cells) of each row."""
         a, vx, _, _ = self._messages(params, block)
-        return vx + _with_blanks(softplus(a).sum(axis=1), shared.log_sums, a, block) - float(params.log_partition)
+        return vx + _with_incomplete(softplus(a).sum(axis=1), shared.log_sums, a, block) - float(params.log_partition)
 
     def posterior(self, params: CombinationParams, shared: Blanks, block: Block) -> Floats:
-        """Return P(h_i = 1 | observed bits) of each row."""
+        """Return P(h_i = 1 | observed cells) of each row."""
         a = self._messages(params, block)[0]
-        return _with_blanks(expit(a), shared.posterior, a, block)
+        return _with_incomplete(expit(a), shared.posterior, a, block)
 
     def posterior_mode(self, params: CombinationParams, shared: Blanks, block: Block) -> Floats:
-        """Return the most probable state of the units given the observed bits."""
+        """Return the most probable state of the units given the observed cells."""
         a = self._messages(params, block)[0]
-        return _with_blanks((a > 0.0).astype(np.float64), shared.most_probable, a, block)
+        return _with_incomplete((a > 0.0).astype(np.float64), shared.most_probable, a, block)
 
     def reconstruct(self, params: CombinationParams, codes: Floats) -> Floats:
-        """Return P(bit = 1) given the state of the units: sigma(2 om)."""
+        """Return P(cell = 1) given the state of the units: sigma(2 om)."""
         return np.asarray(expit(2.0 * (codes @ params.weights.T + params.bias)))
 
     def fill(self, params: CombinationParams, shared: Blanks, block: Block) -> Floats:
-        """Return P(bit = 1 | observed bits), of reals the mean, for rows with missing cells; others are 0.5 here."""
+        """Return P(cell = 1 | observed cells), or the mean of reals, for incomplete rows; 0.5 for other rows."""
         rows = np.full((block.n_rows, block.n_columns), 0.5)
-        return _with_blanks(rows, shared.fill, self._messages(params, block)[0], block)
+        return _with_incomplete(rows, shared.fill, self._messages(params, block)[0], block)
 
     def leave_one_out(self, params: CombinationParams, shared: Blanks, block: Block) -> Floats:
-        """Return P(x_j = 1 | the other observed bits) for every cell; Z cancels.
+        """Return P(x_j = 1 | the other observed cells) for every cell; Z cancels.
 
         logit = 2 v_j + Sum_i [ softplus(a_i - w_ij x_j + w_ij) - softplus(a_i - w_ij x_j - w_ij) ] on complete rows.
         """
         a, x = self._messages(params, block)[0], 2.0 * block.x.to_dense() - 1.0
         logits = np.broadcast_to(2.0 * params.bias, x.shape).copy()
-        for w, one in zip(params.weights.T, a.T, strict=True):
-            without = one[:, None] - w * x
+        for w, activation in zip(params.weights.T, a.T, strict=True):
+            without = activation[:, None] - w * x
             logits += softplus(without + w) - softplus(without - w)
-        return _with_blanks(expit(logits), shared.leave_one_out, a, block)
+        return _with_incomplete(expit(logits), shared.leave_one_out, a, block)
 
     def sample(self, params: CombinationParams, n: int, rng: np.random.Generator) -> tuple[Any, Floats]:
-        """Draw n rows and their states, exactly: a state from its probability, then the cells."""
+        """Sample n rows and their states, exactly: first a state, then the cells."""
         log_p = self.state_sums(params.weights, params.thresholds, params.bias).log_weights()
         p = np.exp(log_p - log_p.max())
-        found = rng.choice(len(p), size=n, p=p / p.sum())
-        h = ((found[:, None] >> np.arange(params.n_units)) & 1).astype(np.float64)
-        return self._drawn(self.reconstruct(params, h), rng), h
+        state_numbers = rng.choice(len(p), size=n, p=p / p.sum())
+        h = ((state_numbers[:, None] >> np.arange(params.n_units)) & 1).astype(np.float64)
+        return self._sample_cells(self.reconstruct(params, h), rng), h
 
-    def _drawn(self, expected: Floats, rng: np.random.Generator) -> Any:
-        """Draw cells of which this is expected."""
+    def _sample_cells(self, expected: Floats, rng: np.random.Generator) -> Any:
+        """Sample cells with these expectations."""
         return (rng.random(expected.shape) < expected).view(np.uint8)
 
     def hidden_states(self, params: CombinationParams) -> Floats:
@@ -319,18 +319,18 @@ class Combination(AsOnSubsample, Declared[CombinationParams]):
         return super().mismatch(params) or ("it has a bias where none is declared" if unwanted else None)
 
     def pseudo_statistics(self, params: CombinationParams, weight: float) -> CombinationStats:
-        """Return the statistics of rows that are just as the model expects, for online EM to continue from a fit."""
+        """Return the statistics that the model expects, for online EM to continue from a fit."""
         phase = self._phase(params.weights, params.thresholds, params.bias)
         return self.stats_type(
             np.zeros(()), np.asarray(weight), weight * phase.hidden, weight * phase.joint, weight * phase.visible
         )
 
 
-def _with_blanks(
-    of_rows: Floats, of_blanks: Callable[[Floats, Block, Rows], Floats], a: Floats, block: Block
+def _with_incomplete(
+    values: Floats, of_incomplete: Callable[[Floats, Block, Rows], Floats], a: Floats, block: Block
 ) -> Floats:
-    """Return what was computed for each row, with that of rows with blanks in its place."""
-    blank = rows_with_blanks(block)
-    if blank.size:
-        of_rows[blank] = of_blanks(a[blank], block, blank)
-    return of_rows
+    """Return the values of all rows, with those of rows with missing values replaced."""
+    incomplete = rows_with_blanks(block)
+    if incomplete.size:
+        values[incomplete] = of_incomplete(a[incomplete], block, incomplete)
+    return values

@@ -1,11 +1,11 @@
-"""The real-valued combination machine: visible units that are normal with variance 1 about what the hidden ones say.
+"""The real-valued combination machine: normal visible units with variance 1, whose means depend on the hidden units.
 
     ln P(x, h) = Sum_i h_i (th_i + w_i.x) + v.x - |x|^2 / 2 - ln Z,   x in R^d,  h in {0, 1}^m           eqs 2.5, 2.6
     ln Z       = logsumexp_h [ h.th + (d/2) ln 2pi + |om|^2 / 2 ],    om(h) = v + W h
 
 It is a mixture of 2^m normals with means om. As a function of h the log weight is quadratic, with W'W between the
 units, so that ln Z, E[h], E[x h'] = v E[h]' + W E[h h'] and E[x] = v + W E[h] need no (state, column) table
-(`quadratic_state_sums`). All else is as for bits, with om in the place of tanh om and om^2/2 + ln(2pi)/2 in that of
+(`quadratic_state_sums`). All else is as for binary data, with om instead of tanh om and om^2/2 + ln(2pi)/2 instead of
 ln 2cosh om: missing coordinates integrate out,
 
     ln P(x_obs) = logsumexp_h [ h.A + Sum_{j missing} (om_j^2 + ln 2pi)/2 ] + v.x_obs - |x_obs|^2/2 - ln Z.
@@ -40,7 +40,7 @@ def _same(mean: Floats) -> Floats:
 
 
 class RealStats(CombinationStats):
-    """The same of real numbers."""
+    """The statistics of real data."""
 
     of_bits: ClassVar[bool] = False  # a density may be above 1
 
@@ -56,7 +56,7 @@ class CombinationReal(Combination):
 
     def bias_alone(self, summary: Summary) -> Floats:
         """Return the bias of independent columns: their means."""
-        means = summary.ones / np.maximum(summary.observed, 1e-300)  # of reals the ones are the sums
+        means = summary.ones / np.maximum(summary.observed, 1e-300)  # of reals `ones` are the sums
         return means if self.visible_bias else np.zeros(len(means))
 
     def state_sums(self, weights: Floats, thresholds: Floats, bias: Floats) -> Quadratic:
@@ -64,7 +64,7 @@ class CombinationReal(Combination):
         return Quadratic(weights, thresholds, bias)
 
     def _messages(self, params: CombinationParams, block: Block) -> tuple[Floats, Floats, Operand, Operand]:
-        """Return a = th + W'x and v.x - |x|^2/2 of each row, missing cells left out, and the operands."""
+        """Return a = th + W'x and v.x - |x|^2/2 of each row, without missing cells, and the operands."""
         t, o = block.operands()
         sums = np.asarray(t @ params.edged)
         return sums[:, :-1] + params.thresholds, sums[:, -1] - 0.5 * np.einsum("nj,nj->n", *(np.asarray(t),) * 2), t, o
@@ -79,11 +79,11 @@ class CombinationReal(Combination):
     def leave_one_out(self, params: CombinationParams, shared: object, block: Block) -> Floats:
         """Refuse: a real number has a density given the others, not a probability."""
         raise ValueError(
-            "cell_probabilities needs a table of bits, but this machine has real columns. Use complete on a copy in "
-            "which these cells are blank."
+            "cell_probabilities needs binary data, but this machine has real columns. Use complete on a copy in "
+            "which these cells are missing."
         )
 
-    def _drawn(self, expected: Floats, rng: np.random.Generator) -> Any:
+    def _sample_cells(self, expected: Floats, rng: np.random.Generator) -> Any:
         return expected + rng.standard_normal(expected.shape)
 
     def log_joint(self, params: CombinationParams, x: Floats, h: Floats) -> float:
@@ -96,22 +96,22 @@ class CombinationReal(Combination):
 #
 #     ln weight(h) = b.h + h'J h / 2,   h in {0, 1}^m
 #
-# No state ever touches the columns of a table: they are in J. The units are split in two halves, and the states of the
-# high units are the rows of a table, so that the engine adds over them as over data. A block of them and all low states
-# make a matrix of weights. Bits of a state: h_i = (k >> i) & 1, as in `state_sums`.
+# States need no columns of a table: these are in J. The units are split in two halves, and the states of the high units
+# are the rows of a table, over which the engine sums as over data. A block of them and all low states form a matrix of
+# weights. Bits of a state: h_i = (k >> i) & 1, as in `state_sums`.
 
-LOW_UNITS = 12  # 4,096 states are worked on together
+LOW_UNITS = 12  # 4,096 states are processed together
 
 
 @dataclass(frozen=True, eq=False)
 class Quadratic:
-    """A machine as weights of its states, b = th + W'v and J = W'W, but for the factor of all of them.
+    """A machine as weights of its states, b = th + W'v and J = W'W, up to a common factor.
 
     Examples
     --------
     >>> from hiddenbits.maths.state_sums import expectations
     >>> phase = expectations(Quadratic(np.zeros((3, 2)), np.zeros(2), np.zeros(3)))
-    >>> round(float((phase.log_partition - 1.5 * np.log(2 * np.pi)) / np.log(2)), 12)   # 2 units that act on nothing
+    >>> round(float((phase.log_partition - 1.5 * np.log(2 * np.pi)) / np.log(2)), 12)   # 2 units with weights 0
     2.0
     """
 
@@ -135,7 +135,7 @@ class Quadratic:
         return states_of(min(len(self.linear), LOW_UNITS))
 
     def table(self) -> Table:
-        """Return the states of the high units as a table of bits, a row each: what the engine walks."""
+        """Return the states of the high units as a table for the engine, with one row per state."""
         return table_of_states(len(self.linear) - self.low.shape[1])
 
     def _scores(self, high: Floats) -> Floats:
@@ -147,7 +147,7 @@ class Quadratic:
         return np.asarray(high @ J[n:, :n] @ self.low.T + of_low + of_high[:, None])
 
     def add_block(self, block: Block) -> Phase:
-        """Return the sums over a block of high states and all low ones: of h h' where a `Phase` of bits has x h'."""
+        """Return the sums over a block of high states and all low ones; of h h', not of x h' as for binary data."""
         low, n = self.low, self.low.shape[1]
         high = block.x.to_dense().astype(np.float64)[:, : len(self.linear) - n]
         p = self._scores(high)

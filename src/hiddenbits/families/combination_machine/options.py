@@ -1,4 +1,4 @@
-"""How a combination machine begins, and the Markov chains of one with many units: `Growth`, `Pursuit`, `Chains`."""
+"""Options of `CombinationMachine`: its start (`Growth`, `Pursuit`), and Markov chains for many units (`Chains`)."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from sklearn.utils._param_validation import Interval
 
 
 class Growth(BaseEstimator):  # type: ignore[misc]
-    """Begin a `CombinationMachine` with one unit, add one after the other, and fit all of them each time.
+    """Start a `CombinationMachine` with one hidden unit, add units one by one, and fit all of them each time.
 
     Parameters
     ----------
     n_candidates : int, default=4
-        Candidates for each further unit, each drawn towards a row of the table; the best is kept.
+        Candidates for each added unit, each started towards a row of the table; the best is kept.
 
     Examples
     --------
@@ -34,14 +34,14 @@ class Growth(BaseEstimator):  # type: ignore[misc]
 
 
 class Pursuit(BaseEstimator):  # type: ignore[misc]
-    """Begin a `CombinationMachine` with the units that projection pursuit finds one by one, which is quick.
+    """Start a `CombinationMachine` with hidden units from projection pursuit, one by one, which is fast.
 
     Parameters
     ----------
     n_candidates : int, default=4
-        Tries for each unit; the best is kept.
+        Candidates for each unit; the best is kept.
     n_steps : int, default=20
-        Passes for each unit.
+        EM steps, each a pass over the data, for each unit.
 
     Examples
     --------
@@ -62,18 +62,18 @@ class Pursuit(BaseEstimator):  # type: ignore[misc]
 
 
 class Chains(BaseEstimator):  # type: ignore[misc]
-    """The Markov chains that stand for a `CombinationMachine` with too many units to enumerate, and its steps.
+    """Persistent contrastive divergence: Markov chains for a `CombinationMachine` with too many units to enumerate.
 
     Parameters
     ----------
     n_chains : int, default=200
-        Their number.
+        Number of chains.
     n_temperatures : int, default=1
-        Temperatures of each; more than 1 lets them swap (parallel tempering), for machines whose chains get stuck.
+        Temperatures of each; more than 1 for parallel tempering, if chains get stuck.
     batch_rows : int, default=128
-        Rows of a step.
+        Rows per gradient step.
     learning_rate : float, default=0.05
-        Size of the first steps; they shrink evenly to nothing over `max_iter` epochs.
+        Size of the first steps; it decreases linearly to 0 over `max_iter` epochs.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Freund and Haussler's own way: gradient ascent with momentum, for a number of epochs.
+"""The optimizer of Freund and Haussler: gradient ascent with momentum, for a number of epochs.
 
-velocity = momentum velocity + rate (gradient a row). It needs many more passes than the library's loop and promises
-nothing: the objective may fall. The paper does not give its rate; this one reaches what it reports, .2 is too much.
+velocity = momentum velocity + rate (gradient per row). It needs many more iterations than the default optimizer, and
+the objective may decrease. The paper does not give the rate; this one reproduces its results, 0.2 is too large.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from hiddenbits.families.combination_machine.model import Combination
 RATE, MOMENTUM = 0.05, 0.9
 
 
-def epochs(model: Combination, context: FitContext, there: Position) -> tuple[Position, StopReason]:
-    """Go through the epochs. They are not kept: a fit that was broken off makes them again."""
+def epochs(model: Combination, context: FitContext, position: Position) -> tuple[Position, StopReason]:
+    """Run the epochs. There are no checkpoints: an interrupted fit repeats them."""
     n_epochs = context.settings.max_iter
-    climb, vector = Climb(model, context), model.to_vector(there.params)
-    params, objective, gradient = climb.look(there.params)
-    there = replace(there, params=params, safe=params, objective=objective)
+    climb, vector = Climb(model, context), model.to_vector(position.params)
+    params, objective, gradient = climb.look(position.params)
+    position = replace(position, params=params, safe=params, objective=objective)
     reason, velocity = StopReason.MAX_ITER if n_epochs else StopReason.SCHEDULE, np.zeros_like(vector)
     for _ in range(n_epochs):
         velocity = MOMENTUM * velocity + RATE / context.weight * gradient
         vector = vector + velocity
-        params, objective, gradient = climb.look(model.at_vector(vector, there.params))
+        params, objective, gradient = climb.look(model.at_vector(vector, position.params))
         if not np.isfinite(objective):
-            reason = StopReason.NOT_FINITE  # where it went is not kept
+            reason = StopReason.NOT_FINITE  # this position is discarded
             break
-        there = passed(there, params, objective)
-        if asked := context.after_pass(there, None, save=False):
-            reason = asked
+        position = passed(position, params, objective)
+        if stop := context.after_pass(position, None, save=False):
+            reason = stop
             break
-    return there, reason
+    return position, reason

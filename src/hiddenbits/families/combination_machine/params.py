@@ -1,4 +1,4 @@
-"""The parameters of a combination machine and the sums that its data phase makes; `combination` has the letters."""
+"""Parameters and statistics of a combination machine, and coordinates for its optimizer; letters are in `model.py`."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from hiddenbits.data.declared import Params, Statistics
 from hiddenbits.maths.numerics import within
 from hiddenbits.maths.state_sums import Phase
 
-RUN = 8  # floats that a processor works on at once
-NEVER = -1e4  # what a unit that is never on is told
-FURTHEST = 1e100  # of a parameter: squares of it are still numbers, and so are their sums
+RUN = 8  # floats that a processor handles at once
+NEVER = -1e4  # activation of a unit that is never on
+FURTHEST = 1e100  # of a parameter: sums of squares do not overflow
 
 
 def in_whole_runs(buffer: Floats, shape: tuple[int, int]) -> Floats:
-    """Return an array in a buffer that has RUN numbers more; where rows are whole runs, none takes one run too many."""
+    """Return an array in a buffer with RUN more numbers, aligned so that rows of whole runs take no extra run."""
     first = -buffer.ctypes.data // buffer.itemsize % RUN
     return buffer.ravel()[first : first + shape[0] * shape[1]].reshape(shape)
 
@@ -28,7 +28,7 @@ def in_whole_runs(buffer: Floats, shape: tuple[int, int]) -> Floats:
 class CombinationParams(Params):
     """W, th, v and ln Z."""
 
-    weights: Annotated[Floats, "d m?", within(FURTHEST)]  # a machine that grows begins without units
+    weights: Annotated[Floats, "d m?", within(FURTHEST)]  # growth begins without units
     thresholds: Annotated[Floats, "m?", within(FURTHEST)]
     bias: Annotated[Floats, "d", within(FURTHEST)]
     log_partition: Annotated[Floats, "", within(FURTHEST**2)]
@@ -40,7 +40,7 @@ class CombinationParams(Params):
 
     @cached_property
     def totals(self) -> Floats:
-        """Column sums of W and v, side by side: what a row of ones would add."""
+        """Column sums of W and v, side by side: the effect of a row of 1s."""
         return np.append(self.weights.sum(axis=0), self.bias.sum())[None, :]
 
     @cached_property
@@ -49,14 +49,14 @@ class CombinationParams(Params):
         return np.column_stack([self.weights, self.bias])
 
     @cached_property
-    def of_ones(self) -> tuple[Floats, Floats]:
-        """2 W, and th - Sum_j w_j: what a one adds to each unit, and what a row of zeros says to them."""
+    def one_effects(self) -> tuple[Floats, Floats]:
+        """2 W, and th - Sum_j w_j: the effect of a 1 on each unit, and that of a row of zeros."""
         return 2.0 * self.weights, self.thresholds - self.totals[0, :-1]
 
     @cached_property
-    def of_ones_padded(self) -> tuple[Floats, Floats]:
-        """The same with at least one more column that is no unit, up to whole runs of memory."""
-        (d, m), (W, offset) = self.weights.shape, self.of_ones
+    def one_effects_padded(self) -> tuple[Floats, Floats]:
+        """The same with at least one more column, up to whole runs of memory."""
+        (d, m), (W, offset) = self.weights.shape, self.one_effects
         width = -(-(m + 1) // RUN) * RUN
         padded, offsets = in_whole_runs(np.zeros((d * width + RUN, 1)), (d, width)), np.full(width, NEVER)
         padded[:, :m], offsets[:m] = W, offset
@@ -79,27 +79,27 @@ class CombinationStats(Statistics):
     nested: ClassVar[tuple[str, ...]] = ("hidden",)
 
 
-# Coordinates in which a combination machine is easy to climb: centerd and scaled by what it expects itself.
+# Coordinates that are easy to optimize in: centered and scaled by the expectations of the machine.
 #
 #     h_i (th_i + w_i.x) + v.x  =  h_i c_i + x.u + Sum_ij w_ij (x_j - mu_j) (h_i - eta_i) - const,
 #     c = th + W'mu,   u = v + W eta
 #
 # | letter | meaning | shape |
 # |---|---|---|
-# | mu, eta | what the free machine expects of x and h where a leg begins | (d,), (m,) |
-# | W, c, u | centerd weights, thresholds and bias | (d, m), (m,), (d,) |
-# | s | standard deviation of each statistic there: (x - mu)(h - eta), h and x | of W, c, u |
+# | mu, eta | expectations of x and h under the model, where a segment begins | (d,), (m,) |
+# | W, c, u | centered weights, thresholds and bias | (d, m), (m,), (d,) |
+# | s | standard deviation of each statistic: (x - mu)(h - eta), h and x | of W, c, u |
 #
-# Uncenterd weights do the work of thresholds and bias, and each pulls at the others; a unit that is seldom on has flat
-# weights next to those of a busy one. A climb goes by s W, s c and s u instead, which takes a third to a tenth of
-# the iterations on the targets of the literature. Without a bias there is no u, and h stays as it is (eta = 0).
+# Uncentered weights are strongly correlated with thresholds and bias; and the likelihood is much flatter in the weights
+# of a unit that is seldom on. The optimizer uses s W, s c and s u instead, which takes a third to a tenth of the
+# iterations on the targets of the literature. Without a bias there is no u, and h is not centered (eta = 0).
 
-SMALLEST = 1e-3  # variances below count as this: what hardly ever happens shall not take giant steps
+SMALLEST = 1e-3  # least variance: otherwise rare events would lead to huge steps
 
 
 @dataclass(frozen=True, eq=False)
-class Centerd:
-    """The coordinates of one leg: a linear map of the vectors W, th, v (in one row; without a bias W, th) and back.
+class Centered:
+    """The coordinates of a segment: a linear map of the vectors W, th, v (in one row; without a bias W, th) and back.
 
     Parameters
     ----------
@@ -114,8 +114,8 @@ class Centerd:
     scales: Floats
 
     @classmethod
-    def about(cls, phase: Phase, *, bias: bool, bits: bool = True) -> Centerd:
-        """Return the coordinates of a machine that expects this of itself."""
+    def about(cls, phase: Phase, *, bias: bool, bits: bool = True) -> Centered:
+        """Return the coordinates for these expectations under the model."""
         mu, h = phase.visible, phase.hidden
         eta = h if bias else np.zeros(len(h))
         even = h * (1.0 - 2.0 * eta) + eta**2  # E[(h - eta)^2], since h^2 = h
@@ -129,7 +129,7 @@ class Centerd:
         return cls(mu, eta, np.sqrt(np.maximum(variances, SMALLEST)))
 
     def _shifted(self, vector: Floats, sign: float) -> Floats:
-        """Return the vector with thresholds and bias moved by what the weights do at the centers."""
+        """Return the vector with thresholds and bias shifted by the effect of the weights at the centers."""
         d, m = len(self.visible), len(self.hidden)
         out = vector.copy()
         W = vector[: d * m].reshape(d, m)

@@ -1,11 +1,11 @@
-"""Rows of a combination machine that is too large to enumerate, by long tempered chains that say how well they mixed.
+"""Samples from a combination machine that is too large to enumerate, by long tempered chains with diagnostics.
 
-Chains can be stuck and look healthy. So rows come with what there is to know about them (`Mixing`): how often
-neighboring temperatures swapped, how often a row that owes nothing to the past arrived at beta = 1, and how many
-independent rows the run was worth, by autocorrelation within chains and differences between them.
+Chains that are stuck can look healthy. So samples come with diagnostics (`Mixing`): how often neighboring temperatures
+swapped, how often a row that is independent of the past arrived at beta = 1, and the effective sample size, from
+autocorrelation within chains and differences between them.
 
-What no chain has ever seen leaves no trace in any of these. Rows of the data to start from (`rows`) are the remedy: a
-mode that the ladder cannot reach then holds the chains that began in it, and they differ from the others.
+None of these shows a mode that no chain has visited. Therefore chains can start at rows of the data (`rows`): a mode
+that the ladder cannot reach then keeps the chains that began in it, and these differ from the others.
 """
 
 from __future__ import annotations
@@ -20,28 +20,28 @@ from hiddenbits.array_types import Bytes, Floats
 from hiddenbits.families.combination_machine.tempered_chains import ChainState, advance, advance_traced, start_chains
 from hiddenbits.maths.tempering import Numbers, Run, Tempered
 
-LOWEST_SWAP_RATE = 0.05  # below it, neighboring temperatures hardly know of each other
-FEWEST_RENEWALS = 2.0  # for each chain: fewer, and the rows still depend on where the chains began
-FEWEST_EFFECTIVE = 0.5  # of the rows: fewer, and an error bar from their number would be far too small
-N_PROJECTIONS = 8  # of the hidden units, to watch next to the free energy
+LOWEST_SWAP_RATE = 0.05  # below it, neighboring temperatures hardly exchange rows
+FEWEST_RENEWALS = 2.0  # per chain; with fewer the rows still depend on the starts of the chains
+FEWEST_EFFECTIVE = 0.5  # of the rows; with fewer a standard error from their number would be far too small
+N_PROJECTIONS = 8  # of the hidden units, monitored next to the free energy
 LEGS = 4  # of the first sweeps; after each but the last the temperatures are spaced again
 
 
 @dataclass(frozen=True)
 class Mixing:
-    """What the chains tell about the rows.
+    """Diagnostics of the chains that sampled some rows.
 
     Attributes
     ----------
     betas, swap_rates : ndarray
         The ladder, and the share of swaps accepted between neighbors.
     renewals : float
-        How often a new row from beta = 0 arrived at beta = 1, for each chain. Each of its rows, one a temperature, has
-        to make the journey: so divide by their number for what a single one did.
+        How often a new row from beta = 0 arrived at beta = 1, for each chain. Divide by the number of
+        temperatures for each of its rows.
     effective_rows : float
-        Independent rows that the drawn ones are worth, at most.
+        Effective sample size, an upper bound.
     well_mixed : bool
-        None of these gives reason for doubt.
+        Whether all of these are sufficient.
     why : str
         The reason, in a sentence.
     """
@@ -54,7 +54,7 @@ class Mixing:
     why: str
 
 
-def draw(
+def sample_rows(
     machine: Tempered,
     n: int,
     rng: np.random.Generator,
@@ -67,7 +67,7 @@ def draw(
     rows: Bytes | None = None,
     run: Run = map,
 ) -> tuple[Bytes, Mixing]:
-    """Draw n rows by parallel tempering.
+    """Sample n rows by parallel tempering.
 
     Parameters
     ----------
@@ -76,22 +76,22 @@ def draw(
     n : int
     rng : Generator
     n_temperatures : int
-        From the base to the machine; their spacing is found in the first sweeps.
+        From the base to the machine; the first sweeps determine their spacing.
     n_chains : int
     n_first : int
         Sweeps before the first row.
     n_sweeps : int
-        Sweeps after that, at least; more where n rows take more.
+        Minimum number of sweeps after these; more if n rows need more.
     thin : int
-        Sweeps between rows of a chain, at least.
+        Minimum number of sweeps between rows of a chain.
     rows : ndarray of uint8, shape (any, d), optional
-        Rows of data, in 0 and 1. Every second chain starts at one of them, the others at draws of the base.
+        Rows of data, in 0 and 1. Every second chain starts at one of them, the others at samples from the base.
     run : callable
-        `map`, or that of a pool of threads: it does not change the rows.
+        `map`, or that of a pool of threads; the rows do not depend on it.
 
     Returns
     -------
-    drawn : ndarray of uint8, shape (n, d)
+    sampled : ndarray of uint8, shape (n, d)
         Neighboring rows are of different chains.
     mixing : Mixing
 
@@ -99,8 +99,8 @@ def draw(
     --------
     >>> import numpy as np
     >>> machine = Tempered.of(np.ones((6, 2)), np.zeros(2), np.zeros(6))
-    >>> drawn, mixing = draw(machine, 200, np.random.default_rng(0), n_first=100, n_sweeps=200)
-    >>> drawn.shape, mixing.well_mixed
+    >>> sampled, mixing = sample_rows(machine, 200, np.random.default_rng(0), n_first=100, n_sweeps=200)
+    >>> sampled.shape, mixing.well_mixed
     ((200, 6), True)
     """
     n_chains = min(n_chains, n)
@@ -117,20 +117,20 @@ def draw(
 
     n_kept = -(-n // n_chains)
     interval = max(thin, -(-n_sweeps // n_kept))
-    watch = _watch(machine)
+    summary = _summary_function(machine)
     kept, traces = [], []
     for _ in range(n_kept):
-        state, trace = advance_traced(machine, state, interval, rng, watch, run)
+        state, trace = advance_traced(machine, state, interval, rng, summary, run)
         kept.append(state.rows)
         traces.append(trace)
-    drawn = np.concatenate(kept)[:n]
-    return drawn, _mixing(state, np.concatenate(traces), renewals + int(state.renewals), n)
+    sampled = np.concatenate(kept)[:n]
+    return sampled, _mixing_of(state, np.concatenate(traces), renewals + int(state.renewals), n)
 
 
 def respaced(betas: ArrayLike, swap_rates: Floats) -> Floats:
-    """Return as many temperatures, moved so that all neighbors should swap about equally often.
+    """Return the same number of temperatures, spaced so that all neighbors should swap about equally often.
 
-    The rejections so far, added up along the ladder, say how hard each stretch is; the new ladder divides them evenly.
+    The new ladder divides the cumulative rejections along the old one evenly.
 
     Examples
     --------
@@ -139,49 +139,49 @@ def respaced(betas: ArrayLike, swap_rates: Floats) -> Floats:
     array([0. , 0.7, 1. ])
     """
     ladder = np.asarray(betas, dtype=np.float64)
-    hard = np.where(np.isnan(swap_rates), 0.5, 1.0 - swap_rates) + 0.01  # so that the ladder always rises
-    along = np.concatenate([[0.0], np.cumsum(hard)])
-    new = np.interp(np.linspace(0.0, along[-1], len(ladder)), along, ladder)
-    new[0], new[-1] = ladder[0], ladder[-1]
-    return new
+    rejections = np.where(np.isnan(swap_rates), 0.5, 1.0 - swap_rates) + 0.01  # positive, so that the ladder increases
+    cumulative = np.concatenate([[0.0], np.cumsum(rejections)])
+    spaced = np.interp(np.linspace(0.0, cumulative[-1], len(ladder)), cumulative, ladder)
+    spaced[0], spaced[-1] = ladder[0], ladder[-1]
+    return spaced
 
 
-def effective_draws(trace: Floats) -> float:
-    """Return how many independent draws the numbers of several chains are worth, (sweeps, chains).
+def effective_sample_size(trace: Floats) -> float:
+    """Return the effective sample size of a quantity traced in several chains, (sweeps, chains).
 
     N C / tau, tau = 1 + 2 Sum_t rho_t. The autocorrelation rho_t = 1 - (W - mean_c gamma_ct) / V compares the
-    autocovariances gamma within chains with the variance V of all the numbers together: chains that stay apart count
-    as correlated, however quickly each of them moves. The sum ends as Geyer (1992) has it, where two neighboring
-    terms together are no longer positive, and pairs never grow.
+    autocovariances gamma within chains with the variance V of all values: chains that stay in different modes count as
+    correlated, however quickly each of them moves. The sum is truncated by Geyer's (1992) initial monotone sequence:
+    where two neighboring terms together are no longer positive, and pairs never increase.
 
     Examples
     --------
     >>> import numpy as np
     >>> trace = np.random.default_rng(0).standard_normal((500, 4))
-    >>> 1500 < effective_draws(trace) <= 2000
+    >>> 1500 < effective_sample_size(trace) <= 2000
     True
     """
     n, c = trace.shape
     if n < 4:
         return float("nan")
-    centerd = trace - trace.mean(axis=0)
-    spectrum = np.fft.rfft(centerd, n=2 * n, axis=0)
+    centered = trace - trace.mean(axis=0)
+    spectrum = np.fft.rfft(centered, n=2 * n, axis=0)
     gamma = np.fft.irfft(spectrum * spectrum.conj(), n=2 * n, axis=0)[:n].mean(axis=1) / n
     within = gamma[0] * n / (n - 1)
     between = float(trace.mean(axis=0).var(ddof=1)) if c > 1 else 0.0
     variance = gamma[0] + between
     if not variance > 1e-12 * max(1.0, float(np.abs(trace).max())) ** 2:
-        return float(n * c)  # it never changes: nothing to be correlated with
+        return float(n * c)  # constant: no correlation
     rho = 1.0 - (within - gamma) / variance
     rho[0] = 1.0
     pairs = rho[: n - n % 2].reshape(-1, 2).sum(axis=1)
-    end = int(np.argmax(pairs <= 0)) if (pairs <= 0).any() else len(pairs)
-    tau = 2.0 * float(np.minimum.accumulate(pairs[:end]).sum()) - 1.0
+    n_pairs = int(np.argmax(pairs <= 0)) if (pairs <= 0).any() else len(pairs)
+    tau = 2.0 * float(np.minimum.accumulate(pairs[:n_pairs]).sum()) - 1.0
     return float(min(n * c / max(tau, 1e-12), n * c))
 
 
-def _watch(machine: Tempered) -> Any:
-    """Return what to watch of the rows: the free energy, and mixtures of the hidden units (each one where few)."""
+def _summary_function(machine: Tempered) -> Any:
+    """Return the function of rows to trace: free energy, and projections of the hidden units (or each, if few)."""
     m = len(machine.thresholds)
     if m <= N_PROJECTIONS:
         signs = np.eye(m)
@@ -189,22 +189,22 @@ def _watch(machine: Tempered) -> Any:
         signs = np.where(np.random.default_rng(0).random((m, N_PROJECTIONS)) < 0.5, -1.0, 1.0)
     signs = signs.astype(machine.dtype)
 
-    def watch(x: Numbers, a: Numbers) -> Floats:
+    def summary(x: Numbers, a: Numbers) -> Floats:
         return np.column_stack([machine.free_energy(x, a), np.tanh(0.5 * a) @ signs])
 
-    return watch
+    return summary
 
 
-def _mixing(state: ChainState, trace: Floats, renewals: int, n: int) -> Mixing:
+def _mixing_of(state: ChainState, trace: Floats, renewals: int, n: int) -> Mixing:
     _, n_chains, k = trace.shape
-    worth = min(effective_draws(trace[:, :, i].astype(np.float64)) for i in range(k))
-    rates, renewed, effective = state.swap_rates, renewals / n_chains, min(worth, float(n))
-    doubt = ""
+    n_effective = min(effective_sample_size(trace[:, :, i].astype(np.float64)) for i in range(k))
+    rates, per_chain, effective = state.swap_rates, renewals / n_chains, min(n_effective, float(n))
+    reason = ""
     if not np.nanmin(rates) >= LOWEST_SWAP_RATE:
-        doubt = f"Some temperatures swap only {np.nanmin(rates):.1%} of the time: use more temperatures."
-    elif renewed < FEWEST_RENEWALS:
-        doubt = f"A chain was renewed from beta = 0 only {renewed:.2g} times: use more sweeps or temperatures."
+        reason = f"Some temperatures swap only {np.nanmin(rates):.1%} of the time: use more temperatures."
+    elif per_chain < FEWEST_RENEWALS:
+        reason = f"A chain was renewed from beta = 0 only {per_chain:.2g} times: use more sweeps or temperatures."
     elif not effective >= FEWEST_EFFECTIVE * n:
-        doubt = f"The {n} rows are worth {effective:.0f} independent ones: use more sweeps between rows."
-    why = doubt or f"The {n} rows are worth at least {effective:.0f} independent ones, by all that the chains show."
-    return Mixing(state.betas, rates, renewed, effective, not doubt, why)
+        reason = f"The effective sample size of the {n} rows is {effective:.0f}: use more sweeps between rows."
+    why = reason or f"The effective sample size of the {n} rows is {effective:.0f}, as far as the chains show."
+    return Mixing(state.betas, rates, per_chain, effective, not reason, why)

@@ -1,13 +1,13 @@
 """Markov chains of the combination machine: block Gibbs sweeps, and parallel tempering with swaps between temperatures.
 
-Every chain has one row at each temperature beta_1 < ... < beta_T = 1 (`Tempered`). A sweep draws h given x and x given
-h for all of them in two matrix products. Then neighbors swap rows with probability min(1, r),
+Every chain has one row at each temperature beta_1 < ... < beta_T = 1 (`Tempered`). A sweep samples h given x and x
+given h for all of them in two matrix products. Then neighbors swap rows with probability min(1, r),
 
     ln r = [ln p*_high(x_low) - ln p*_low(x_low)] - [ln p*_high(x_high) - ln p*_low(x_high)],
 
 pairs (1,2), (3,4), ... after even sweeps and (2,3), (4,5), ... after odd ones: rows then drift through the ladder
-rather than walk at random. At beta = 0 every sweep draws a new row, so that a row which arrives at beta = 1
-from there owes nothing to the one that was there before: the chains count these arrivals.
+rather than make a random walk. At beta = 0 every sweep samples a new row, so that a row which arrives at beta = 1 from
+beta = 0 is independent of the previous one: the chains count these arrivals.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from hiddenbits.maths.tempering import Numbers, Run, Tempered, bits_to_signs, ge
 
 Summary = Callable[[Numbers, Numbers], Floats]  # of the rows at beta = 1 and their activations
 
-GROUP_ROWS = 400  # rows, over all temperatures, that are swept together
+GROUP_ROWS = 400  # rows, over all temperatures, that are updated together
 
 
 @dataclass(frozen=True, eq=False)
 class ChainState(Arrays):
-    """Where the chains are. A checkpoint of it continues as the uninterrupted chains would.
+    """The state of the chains. Chains resumed from it equal uninterrupted ones.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class ChainState(Arrays):
         Rows in 0 and 1; the last temperature is the machine's own.
     betas : ndarray of shape (T,)
     sweeps : 0-d array
-        Sweeps so far; it decides which neighbors swap next.
+        Sweeps so far, which determine the neighbors that swap next.
     tried, accepted : ndarray of shape (T - 1,)
         Swaps between neighbors.
     from_base : ndarray of uint8, shape (T, chains)
@@ -65,16 +65,16 @@ class ChainState(Arrays):
 
     @property
     def swap_rates(self) -> Floats:
-        """Share of swaps that were accepted, for each pair of neighbors; NaN where none was tried."""
+        """Acceptance rate of swaps for each pair of neighbors; NaN where none was tried."""
         rates = np.full(len(self.tried), np.nan)
         np.divide(self.accepted, self.tried, out=rates, where=self.tried > 0)
         return rates
 
     def recounted(self, betas: ArrayLike | None = None) -> ChainState:
-        """Return the same rows with all counts at nothing, at these temperatures if given."""
+        """Return the same rows with all counts at 0, at these temperatures if given."""
         ladder = self.betas if betas is None else np.array(betas, dtype=np.float64)
-        none = np.zeros_like(self.tried)
-        return replace(self, betas=ladder, tried=none, accepted=none.copy(), renewals=np.zeros((), np.int64))
+        zeros = np.zeros_like(self.tried)
+        return replace(self, betas=ladder, tried=zeros, accepted=zeros.copy(), renewals=np.zeros((), np.int64))
 
 
 Chains = TypeVar("Chains", bound=ChainState)
@@ -87,7 +87,7 @@ def start_chains(
     betas: ArrayLike = (1.0,),
     rows: Bytes | None = None,
 ) -> ChainState:
-    """Return chains that start at draws from the base, or at `rows` (0 and 1), the same at every temperature.
+    """Return chains that start at samples from the base, or at `rows` (0 and 1), the same at every temperature.
 
     Temperatures rise, from 0 or more to exactly 1.
 
@@ -121,9 +121,9 @@ def advance(machine: Tempered, state: Chains, n_sweeps: int, rng: np.random.Gene
     state : ChainState
     n_sweeps : int
     rng : Generator
-        Groups of chains get generators of their own, seeded by draws from it.
+        It seeds a generator for each group of chains.
     run : callable
-        `map`, or that of a pool of threads: it runs the groups and does not change the result.
+        `map`, or that of a pool of threads; the result does not depend on it.
     """
     return advance_traced(machine, state, n_sweeps, rng, None, run)[0]
 
@@ -131,7 +131,7 @@ def advance(machine: Tempered, state: Chains, n_sweeps: int, rng: np.random.Gene
 def advance_traced(
     machine: Tempered, state: Chains, n_sweeps: int, rng: np.random.Generator, summary: Summary | None, run: Run = map
 ) -> tuple[Chains, Floats]:
-    """Return the chains later, and what `summary(x, a)` made of the rows at beta = 1 after each sweep.
+    """Return the chains `n_sweeps` later, and `summary(x, a)` of the rows at beta = 1 after each sweep.
 
     `summary` returns (rows, k) numbers; the trace has shape (sweeps, chains, k).
     """
@@ -160,7 +160,7 @@ def advance_traced(
 def expectations(machine: Tempered, state: ChainState, run: Run = map) -> Phase:
     """Return the negative phase: means over the rows at beta = 1 of sigma(a), x sigma(a) and x.
 
-    The hidden units are not drawn but taken at their mean given the row (Rao-Blackwell): it has less noise.
+    The hidden units are not sampled, but replaced by their mean given the row (Rao-Blackwell), which has less noise.
     """
     rows = state.rows
 
@@ -172,7 +172,7 @@ def expectations(machine: Tempered, state: ChainState, run: Run = map) -> Phase:
         return Phase(0.0, float(len(x)), *(np.asarray(part, np.float64) for part in parts))
 
     total: Phase
-    total, *others = run(sums, groups_of(len(rows), GROUP_ROWS))  # in the order of the groups, whoever ran them
+    total, *others = run(sums, groups_of(len(rows), GROUP_ROWS))  # in the order of the groups
     for part in others:
         total += part
     return total.normalized()
@@ -198,9 +198,9 @@ def _advance_group(
             from_base[0] = 1
         lower = np.arange(sweep % 2, T - 1, 2)
         if len(lower):
-            took = swap(machine, x, a, state.betas, lower, from_base, rng)
+            swapped = swap(machine, x, a, state.betas, lower, from_base, rng)
             tried[lower] += n
-            accepted[lower] += took.sum(axis=1)
+            accepted[lower] += swapped.sum(axis=1)
         if T > 1:
             renewals += int(from_base[-1].sum())
             from_base[-1] = 0
@@ -226,18 +226,18 @@ def swap(
     from_base: Bytes,
     rng: np.random.Generator,
 ) -> NDArray[np.bool_]:
-    """Offer swaps between temperatures k and k + 1, k in `lower` (no two of them neighbors); in place.
+    """Propose swaps between temperatures k and k + 1, k in `lower` (no two of them neighbors); in place.
 
-    x and a have a row for each temperature and chain, temperatures first. Returns which were taken, (pairs, chains).
+    x and a have a row for each temperature and chain, temperatures first. Returns which were accepted, (pairs, chains).
     """
     n = from_base.shape[1]
-    at = (lower[:, None] * n + np.arange(n)).ravel()  # rows at the lower temperature of each pair
-    both = np.concatenate([at, at + n])
+    low_rows = (lower[:, None] * n + np.arange(n)).ravel()  # rows at the lower temperature of each pair
+    rows = np.concatenate([low_rows, low_rows + n])
     low, high = (np.tile(np.repeat(betas[k], n), 2)[:, None].astype(machine.dtype) for k in (lower, lower + 1))
-    gain = machine.log_ratio(x[both], a[both], low, high)
-    log_r = gain[: len(at)] - gain[len(at) :]
-    took = np.asarray(np.log1p(-rng.random(len(at))) < log_r)
-    here, there = at[took], at[took] + n
+    gain = machine.log_ratio(x[rows], a[rows], low, high)
+    log_r = gain[: len(low_rows)] - gain[len(low_rows) :]
+    accepted = np.asarray(np.log1p(-rng.random(len(low_rows))) < log_r)
+    low_accepted, high_accepted = low_rows[accepted], low_rows[accepted] + n
     for values in (x, a, from_base.reshape(-1)):
-        values[here], values[there] = values[there], values[here]
-    return took.reshape(len(lower), n)
+        values[low_accepted], values[high_accepted] = values[high_accepted], values[low_accepted]
+    return accepted.reshape(len(lower), n)

@@ -1,7 +1,7 @@
-"""The work on every cell of a block: what makes logistic PCA's passes expensive, in as few steps as will do.
+"""The work on every cell of a block, which dominates the cost of logistic PCA, in as few steps as possible.
 
-All of it runs in a few buffers of rows x columns that each thread keeps; blocks are short enough for these to stay in
-a core's cache.
+It runs in a few buffers of rows x columns that each thread keeps. Blocks are short enough for these to stay in the
+cache of a core.
 """
 
 from __future__ import annotations
@@ -26,30 +26,30 @@ from hiddenbits.maths.packed_symmetric import (
     solve_standing,
 )
 
-SMALLEST = {"d": 1e-13, "f": 1e-7}  # the least (xi/2)^2, by precision: kappa(xi) is 1/4 from there on down
+SMALLEST = {"d": 1e-13, "f": 1e-7}  # the least (xi/2)^2, by precision: below it kappa(xi) is 1/4
 _compiled = compiled_twin("hiddenbits.families.logistic_pca.kernels_numba")
-STEP_CELLS = 1 << 15  # cells that are worked on together
+STEP_CELLS = 1 << 15  # cells processed together
 
 
 def sum_of_logs(values: AnyArray) -> AnyArray:
     """Return the sum of the logs over the first axis, for values between 1 and 2; overwrites them.
 
-    By the log of products: a logarithm costs more than all else in a cell.
+    It takes the log of products, because a logarithm costs more than all other work on a cell.
     """
     most = 512 if values.dtype == np.float64 else 64  # 2^512 and 2^64 are still far from the largest number
-    taken, height = 1, len(values)
-    while height > 1 and taken < most:
+    n_factors, height = 1, len(values)
+    while height > 1 and n_factors < most:
         half = height // 2
         np.multiply(values[:half], values[height - half : height], out=values[:half])
         height -= half
-        taken *= 2
+        n_factors *= 2
     return np.asarray(np.log(values[:height].astype(np.float64)).sum(axis=0))
 
 
 def quarter(V: AnyArray) -> AnyArray:
-    """Return V/4, for which S V/4 is (xi/2)^2; with a little more in b^2, so that rounding leaves it above 0.
+    """Return V/4, for which S V/4 is (xi/2)^2; b^2 is slightly larger, so that rounding leaves it above 0.
 
-    It counts as part of b^2 everywhere: the result is the exact bound of a model whose b^2 is larger by SMALLEST.
+    The increment is part of b^2 everywhere, so the result is the exact bound of a model with a b^2 larger by SMALLEST.
     """
     out = 0.25 * V
     out[:, -1] += SMALLEST[out.dtype.char]
@@ -59,10 +59,10 @@ def quarter(V: AnyArray) -> AnyArray:
 def tangent_standing(S: AnyArray, V4: AnyArray, blanks: Blanks, *, heights: bool = True) -> tuple[AnyArray, AnyArray]:
     """Return 4 kappa (d, rows) and, for each row, -Sum_i ln 2cosh(xi_i/2), at the best xi for the moments S: eq 8.
 
-    S stands (p, rows) and V4 is V/4, so that a product and a root give e = xi/2. With t = tanh(e): 4 kappa = t/e, where
-    kappa is -2 lambda(xi) of the paper; and ln 2cosh(e) = e + ln 2 - ln(1 + t), which is exact for any e. A few
-    columns at a time: of all the cells only kappa outlives the step, in a buffer of this thread. Without `heights`
-    only the e of these is summed.
+    S has shape (p, rows) and V4 is V/4, so that a product and a root give e = xi/2. With t = tanh(e): 4 kappa = t/e,
+    where kappa is -2 lambda(xi) of the paper; and ln 2cosh(e) = e + ln 2 - ln(1 + t), which is exact for any e. Columns
+    are processed a few at a time: only kappa is kept for all cells, in a buffer of this thread. Without `heights` only
+    the e are summed.
     """
     d, n = len(V4), S.shape[1]
     if kernels_pay(V4.shape[1] / 6) and (compiled := _compiled()):
@@ -71,7 +71,7 @@ def tangent_standing(S: AnyArray, V4: AnyArray, blanks: Blanks, *, heights: bool
         blanks.fill(cells, 0.0)
         compiled.sweep(cells, V4.dtype.type(SMALLEST[V4.dtype.char]), compiled.FACTORS[V4.dtype.char], total)
         blanks.fill(cells, 0.0)
-        total += blanks.counts * np.log(2.0)  # a blank counted as ln 2cosh(0)
+        total += blanks.counts * np.log(2.0)  # a missing cell counted as ln 2cosh(0)
         return cells.T, total
     kappa, total = scratch("kappa", (d, n), V4.dtype), np.zeros(n)
     step = max(1, STEP_CELLS // max(n, 1))
@@ -96,7 +96,7 @@ def _roots(S: AnyArray, V4: AnyArray, blanks: Blanks, columns: slice, e: AnyArra
     ones = np.ones(len(V4), e.dtype)
     for least in (None, SMALLEST[e.dtype.char]):
         np.matmul(V4, S, out=e)
-        if least is not None:  # rounding went below 0 all the same
+        if least is not None:  # rounding led to a number below 0 nevertheless
             np.maximum(e, least, out=e)
         with np.errstate(invalid="ignore"):
             np.sqrt(e, out=e)
@@ -107,9 +107,9 @@ def _roots(S: AnyArray, V4: AnyArray, blanks: Blanks, columns: slice, e: AnyArra
     return np.asarray(total)
 
 
-# Steps of the posteriors of rows between those of the parameters: what makes logistic PCA's passes expensive.
+# Steps of the row posteriors between two updates of the parameters: the largest part of the cost of an iteration.
 #
-# Arrays stand: rows are their last axis. In two dimensions a compiled twin (`kernels_numba.py`) does it all.
+# Rows are the last axis of arrays. In two dimensions a compiled twin (`kernels_numba.py`) does all of it.
 
 
 def inner_steps(
@@ -127,14 +127,14 @@ def inner_steps(
         return _steps_of_two(compiled, V4, linear, posterior, n_steps)
     inner, edge, one = inner_places(q + 1), edge_places(q + 1), identity(q)[:, None].astype(V4.dtype)
     mean, covariance, pull = (np.ascontiguousarray(a.T) for a in (posterior.mean, posterior.covariance, linear))
-    for left in reversed(range(n_steps)):
+    for steps_left in reversed(range(n_steps)):
         S = moments_standing(
             mean.astype(V4.dtype, copy=False),
             covariance.astype(V4.dtype, copy=False),
             np.ones(n, V4.dtype),
             scratch("S", (packed_size(q + 1), n), V4.dtype),
         )
-        kappa, heights = tangent_standing(S, V4, blanks, heights=left == 0)
+        kappa, heights = tangent_standing(S, V4, blanks, heights=steps_left == 0)
         G = V4.T @ kappa
         h = pull[:q] - G[edge] / ROOT2
         covariance, log_det, mean = solve_standing(one + G[inner], h)  # eqs 6 and 7

@@ -1,4 +1,4 @@
-"""`LogisticPCA`: a few continuous dimensions behind the bits."""
+"""`LogisticPCA`: binary data from a few continuous latent dimensions."""
 
 from __future__ import annotations
 
@@ -16,18 +16,12 @@ from hiddenbits.families._base.columns import table_by_column
 from hiddenbits.families._base.maps import MapEstimator
 from hiddenbits.families._base.parameters import COMMON, DRAWS, MOST_NODES, HiddenParts
 from hiddenbits.families._base.story import LIKELIHOOD
-from hiddenbits.families.logistic_pca.by_ones.verbs import (
-    CELLS,
-    ONES,
-    TALLEST,
-    model_of_ones,
-    plain_params,
-)
 from hiddenbits.families.logistic_pca.grid_em import LogisticGrid
 from hiddenbits.families.logistic_pca.information import LogisticScores
 from hiddenbits.families.logistic_pca.model import ROW_CELLS, Logistic
 from hiddenbits.families.logistic_pca.params import canonical
 from hiddenbits.families.logistic_pca.refine import RefinedLogistic
+from hiddenbits.families.logistic_pca.sparse.model_choice import CELLS, ONES, TALLEST, plain_params, sparse_model
 from hiddenbits.model_api import RowModel
 from hiddenbits.shown import SummaryTable
 from hiddenbits.store.validation import require
@@ -41,14 +35,15 @@ class Variational(BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     refine : bool, default=True
-        After the variational stage, go on with a tighter bound (the best Gaussian posterior of each row). It closes
-        most of the gap to maximum likelihood and makes posteriors as wide as they should be.
+        After the variational stage, continue with a tighter bound (the best Gaussian posterior of each row). It closes
+        most of the gap to maximum likelihood and corrects posteriors that are too narrow.
     dtype : {"float64", "float32"}, default="float64"
-        Precision of the variational stage's work on cells. Sums over rows and the refinement are always float64.
+        Precision of computations per cell in the variational stage. Sums over rows and the refinement are float64.
     cost : {"auto", "cells", "ones"}, default="auto"
-        What the time of a pass grows with: the cells of the table, or its ones, with rows grouped by their place on the
-        map: an approximation, for up to three dimensions and tables without blanks. "auto" takes the ones of
-        large sparse tables (from 50 million cells, up to 5% ones) where it can; `cost_` says which it took.
+        What the time of an iteration is proportional to: the cells of the table, or its 1s, with rows grouped by their
+        latent position. The latter is an approximation for up to three dimensions and tables without missing values.
+        "auto" chooses the 1s for large sparse tables (from 50 million cells, up to 5% 1s) where possible; `cost_` is
+        the choice.
 
     Examples
     --------
@@ -76,13 +71,13 @@ class Variational(BaseEstimator):  # type: ignore[misc]
 
 
 class Quadrature(BaseEstimator):  # type: ignore[misc]
-    """Fit `LogisticPCA` by exact EM on a grid in place of the prior, or on draws from it.
+    """Fit `LogisticPCA` by exact EM on a grid that replaces the prior, or on a sample from it.
 
     Parameters
     ----------
     n_nodes : int, optional
-        Nodes of the grid along each axis, by default 121, 31 and 15 for 1, 2 and 3 dimensions; or the number of draws,
-        by default 500.
+        Nodes of the grid along each axis, by default 121, 31 and 15 for 1, 2 and 3 dimensions; or the sample size, by
+        default 500.
     nodes : {"grid", "draws"}, default="grid"
         A grid, for 1 to 3 dimensions; or a fixed sample from the prior, for any number: the paper's section 3.
 
@@ -107,23 +102,22 @@ class Quadrature(BaseEstimator):  # type: ignore[misc]
 LOGISTIC_TO_NORMAL = 1.702  # sigma(1.702 z) is within .01 of the normal distribution function of z
 
 
-class LogisticPCA(MapEstimator[Any, Any]):  # parameters of a fit by the cells, or by the ones
-    """Logistic PCA: each row is a point in a few dimensions, and each bit a logistic function of it.
+class LogisticPCA(MapEstimator[Any, Any]):  # parameters of a fit by the cells, or by the 1s
+    """Logistic PCA, or multidimensional two-parameter item response model: binary data from a few latent dimensions.
 
-    x ~ N(0, I), P(bit i = 1 | x) = sigma(w_i.x + b_i) (Tipping 1998; item response theory calls it the
-    multidimensional two-parameter model). Missing cells are left out of a row's likelihood, which is right when they
-    are missing at random given the observed ones.
+    Each row has a latent position x ~ N(0, I), and P(cell i = 1 | x) = sigma(w_i.x + b_i) (Tipping 1998). Missing cells
+    are excluded from a row's likelihood, which is correct when they are missing at random given the observed cells.
 
-    The slopes that textbooks and ltm or mirt print for a short test come from ``method="quadrature", ridge=0,
-    tol=1e-9``. The defaults are made for maps of many columns: they leave slopes of LSAT 2% off and one of WIRS 11%.
+    The slopes in textbooks and from ltm or mirt for a short test come from ``method="quadrature", ridge=0, tol=1e-9``.
+    The defaults are for tables with many columns: their slopes differ by 2% on LSAT, and one by 11% on WIRS.
 
-    `score_samples` and `posterior` integrate on a grid, up to three dimensions, where one fine enough is small enough:
-    `likelihood_` is then "exact", to about 1e-8, and means are to about 1e-7. Otherwise likelihoods are estimated
-    by importance sampling from each row's Gaussian posterior, or where bits are nearly certain from a wider one, and
-    means are those of the best Gaussian posterior, which is close to exact (without a refinement of the paper's,
-    13 to 30% too narrow). In two dimensions rows without missing cells are then integrated over a table of what zeros
-    say, to about 0.0001, at a cost that follows their ones, unless loadings exceed 8. Grids end at 8 standard
-    deviations of x, the one of method="quadrature" at 6: rows that lie out there come out too unlikely.
+    `score_samples` and `posterior` integrate on a grid, up to three dimensions, where a sufficiently fine grid is small
+    enough: `likelihood_` is then "exact", to about 1e-8, and means are to about 1e-7. Otherwise likelihoods are
+    estimated by importance sampling from each row's Gaussian posterior, or where cells are nearly certain from a wider
+    one, and means are those of the best Gaussian posterior, which is close to exact (without refinement that of the
+    paper, 13 to 30% too narrow). In two dimensions rows without missing cells are then integrated over a table of the
+    contribution of zeros, to about 0.0001, in time proportional to their 1s, unless loadings exceed 8. Grids end at 8
+    standard deviations of x, the one of method="quadrature" at 6: the likelihood of rows beyond is too low.
 
     Parameters
     ----------
@@ -139,19 +133,19 @@ class LogisticPCA(MapEstimator[Any, Any]):  # parameters of a fit by the cells, 
     start : {"pca", "noise"}, default="pca"
         Where the first restart begins: principal components, or random loadings. Further restarts are random.
     n_draws : int, default=500
-        Draws a row where `score_samples`, `complete` and `cell_probabilities` have to sample.
+        Samples per row where `score_samples`, `complete` and `cell_probabilities` need sampling.
     online_passes : int, default=0
         Passes of online EM before the full passes, for tables with very many rows.
     n_init : int, default=1
         Restarts; the one with the best objective is kept.
     max_iter : int, default=1000
-        Most passes over the table, for each restart and stage.
+        Maximum number of iterations, for each restart and stage.
     tol : float, default=1e-5
-        Converged when a pass raises the objective by at most this much a row, in nats.
+        Converged when an iteration increases the objective by at most this much per row, in nats.
     threshold : float, optional
-        Turn numbers into bits: 1 where the number is above the threshold. By default only 0 and 1 are accepted.
+        Turn numbers into 0 and 1: 1 where the number is above the threshold. By default only 0 and 1 are accepted.
     random_state : int, RandomState or None, default=None
-        Seed of the starts and draws.
+        Seed of the starts and samples.
 
     Attributes
     ----------
@@ -161,16 +155,16 @@ class LogisticPCA(MapEstimator[Any, Any]):  # parameters of a fit by the cells, 
         b.
     likelihood_ : str
         What `score_samples` returns: "exact" (integrated on a grid, to about 1e-8) or "estimate" (sampled; or, in two
-        dimensions, integrated over a table of what zeros say, to about 0.0001).
+        dimensions, integrated over a table of the contribution of zeros, to about 0.0001).
     cost_ : str
-        What the time of the fit's passes grew with: "cells", or "ones" (see `Variational`).
+        What the time of an iteration was proportional to: "cells" or "ones" (see `Variational`).
     trace_ : ndarray of shape (n_iter_,)
-        Objective after each pass (bound or log-likelihood, plus log prior, in nats over the table). Where the
-        refinement begins, the bound changes, and the objective may fall.
+        Objective after each iteration (bound or log-likelihood, plus log prior, in nats for the whole table). At the
+        start of the refinement the bound changes, and the objective may decrease.
     n_iter_, converged_, stop_reason_ : int, bool, str
-        How the best restart went.
+        Iterations, convergence and reason to stop of the best restart.
     restarts_ : tuple
-        Objective, passes and stop reason of every restart.
+        Objective, iterations and reason to stop of every restart.
     n_features_in_, feature_names_in_ : int, ndarray
         As scikit-learn defines them.
 
@@ -183,7 +177,7 @@ class LogisticPCA(MapEstimator[Any, Any]):  # parameters of a fit by the cells, 
     >>> import numpy as np
     >>> from hiddenbits import LogisticPCA
     >>> X = np.repeat([[1, 1, 0, 0], [0, 0, 1, 1]], 50, axis=0).astype(float)
-    >>> X[0, 1] = np.nan                      # a blank: not observed
+    >>> X[0, 1] = np.nan                      # missing
     >>> model = LogisticPCA(1, random_state=0).fit(X)
     >>> bool(model.complete(X)[0, 1] > 0.9)
     True
@@ -271,8 +265,8 @@ class LogisticPCA(MapEstimator[Any, Any]):  # parameters of a fit by the cells, 
         rule = model.rule(self._params)
         if rule is None:
             raise ValueError(
-                "Gradients of rows need exact posteriors, on a grid: a map of 1 to 3 dimensions with loadings that are "
-                "not too large."
+                "Gradients of rows need exact posteriors, on a grid: fit 1 to 3 dimensions, with a larger ridge if "
+                "loadings are too large."
             )
         return LogisticScores(model, self._params, rule, self.ridge)
 
@@ -283,39 +277,39 @@ class LogisticPCA(MapEstimator[Any, Any]):  # parameters of a fit by the cells, 
 
     def _fit_model(self, model: RowModel[Any, Any], table: Table) -> Any:
         method = self._options()["method"]
-        by_ones = model_of_ones(model, method.cost, table) if isinstance(model, Logistic) else None
-        self.cost_ = CELLS if by_ones is None else ONES
-        return model if by_ones is None else by_ones
+        sparse = sparse_model(model, method.cost, table) if isinstance(model, Logistic) else None
+        self.cost_ = CELLS if sparse is None else ONES
+        return model if sparse is None else sparse
 
     def _height(self, model: RowModel[Any, Any], table: Table) -> int:
         height = super()._height(model, table)
-        return max(height, min(TALLEST, ROW_CELLS // table.shape[1]))  # rows near each other are worked on together
+        return max(height, min(TALLEST, ROW_CELLS // table.shape[1]))  # similar rows are processed together
 
     def _pass_height(self, model: RowModel[Any, Any], table: Table) -> int:
         return super()._height(model, table)
 
     def _story(self) -> dict[str, str]:
-        how, by_ones = super()._story(), " (passes over the ones, rows grouped by their place on the map)"
-        return {**how, "passes": how["passes"] + by_ones} if self.cost_ == ONES else how
+        story, sparse = super()._story(), " (iterations over the 1s, rows grouped by latent position)"
+        return {**story, "passes": story["passes"] + sparse} if self.cost_ == ONES else story
 
     def _more_meta(self) -> dict[str, object]:
         return {"cost": ONES} if self.cost_ == ONES else {}
 
     def _take_meta(self, more: dict[str, Any]) -> None:
-        require(more in ({}, {"cost": ONES}), "the cost of its passes is unknown")
+        require(more in ({}, {"cost": ONES}), "the cost of its iterations is unknown")
         self.cost_ = more.get("cost", CELLS)
 
     def _finished(self, params: Any) -> Any:
         return canonical(plain_params(params))
 
     def _cautions(self) -> list[str]:
-        said, model = super()._cautions(), self._model()
+        cautions, model = super()._cautions(), self._model()
         if isinstance(model, LogisticGrid) and model.nodes == "grid" and model.blurs(self._params):
-            said.append(
-                "The grid of the fit is too coarse for loadings this large, and the map may cling to its nodes. Raise "
+            cautions.append(
+                "The grid is too coarse for loadings this large, and rows may cluster at its nodes. Increase "
                 "n_nodes or ridge, or use method='variational'."
             )
-        return said
+        return cautions
 
     @property
     def _score_is(self) -> str:
@@ -326,7 +320,7 @@ class LogisticPCA(MapEstimator[Any, Any]):  # parameters of a fit by the cells, 
         a, b = self.components_, self.intercepts_
         if len(a) > 1:
             return {"loadings": self._loadings()}
-        with np.errstate(divide="ignore", invalid="ignore"):  # a column that does not depend on the scale
+        with np.errstate(divide="ignore", invalid="ignore"):  # columns with slope 0
             items = {"discrimination": a[0], "difficulty": -b / a[0], "intercept": b}
         title = "Items: P(1) = 1/2 where the scale is at the difficulty; a larger discrimination makes a steeper step"
         return {"items": table_by_column(self, title, items, np.abs(a[0]))}
@@ -345,7 +339,7 @@ class LogisticPCA(MapEstimator[Any, Any]):  # parameters of a fit by the cells, 
 
     @property
     def n_parameters_(self) -> int:
-        """Number of free parameters: a rotation of the map changes nothing."""
+        """Number of free parameters: a rotation of the dimensions changes nothing."""
         q = self._n_features_out
         return self.n_features_in_ * (q + 1) - q * (q - 1) // 2
 

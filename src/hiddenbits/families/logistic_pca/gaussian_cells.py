@@ -13,8 +13,8 @@ from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data.kernels import compiled_twin, kernels_pay
 from hiddenbits.maths.missing_cells import Blanks
 
-WORK = 8.0  # time for a cell, as `kernels_pay` has it
-STEP_CELLS = 1 << 13  # cells that are worked on together
+WORK = 8.0  # time for a cell, as `kernels_pay` counts it
+STEP_CELLS = 1 << 13  # cells processed together
 
 
 _compiled = compiled_twin("hiddenbits.families.logistic_pca.kernels_numba")
@@ -22,27 +22,27 @@ _compiled = compiled_twin("hiddenbits.families.logistic_pca.kernels_numba")
 
 def gaussian_cells(mean: AnyArray, variance: AnyArray, blanks: Blanks) -> Floats:
     """Return E[ln 2cosh(A/2)], E[sigma(A)] and E[sigma'(A)], A ~ N(mean, variance); all 0 where a cell is missing."""
-    found = np.empty((3, *mean.shape))
+    terms = np.empty((3, *mean.shape))
     mean = np.ascontiguousarray(mean, dtype=np.float64)
     heat = np.multiply(variance, 0.5, dtype=np.float64, order="C")
     widest = heat.max(initial=0.0)
-    known = table(octaves_for(widest))
+    taylor_table = table(octaves_for(widest))
     if kernels_pay(WORK) and (compiled := _compiled()):
-        compiled.all_three(mean, heat, *known, found)
+        compiled.cell_expectations(mean, heat, *taylor_table, terms)
     else:
-        means, heats, flat = mean.ravel(), heat.ravel(), found.reshape(3, -1)
+        means, heats, flat = mean.ravel(), heat.ravel(), terms.reshape(3, -1)
         for start in range(0, mean.size, STEP_CELLS):
             part = slice(start, start + STEP_CELLS)
-            all_three(means[part], heats[part], *known, flat[:, part])
+            cell_expectations(means[part], heats[part], *taylor_table, flat[:, part])
     if not widest < WIDEST:
         wide = ~(heat < WIDEST)
-        found[:, wide] = beyond(mean[wide], heat[wide])
-    for terms in found:
-        blanks.fill(terms, 0.0)
-    return found
+        terms[:, wide] = wide_cell_expectations(mean[wide], heat[wide])
+    for term in terms:
+        blanks.fill(term, 0.0)
+    return terms
 
 
-# L(mean, heat) = E[ln 2cosh(A/2)], A ~ N(mean, 2 heat), with derivatives by the mean: a table for Taylor's series.
+# A table for Taylor's series of L(mean, heat) = E[ln 2cosh(A/2)], A ~ N(mean, 2 heat), and its derivatives by the mean.
 #
 # "Heat" is half of the variance.
 #
@@ -51,17 +51,17 @@ def gaussian_cells(mean: AnyArray, variance: AnyArray, blanks: Blanks) -> Floats
 #     L(m + x, h + y) = Sum_kl x^k/k! y^l/l! L^(k + 2l)(m, h),      L' = E[sigma(A)] - 1/2,      L'' = E[sigma'(A)]
 #
 # Means of the table are 1/8 apart, up to 75. Heats are the middles of intervals: 16 from 0 to 1/4, 16 from there to
-# 3/4, 16 to 7/4 and so on, because L is the smoother the wider A is. Series of order 10 leave errors below 1e-12 in
-# L, 2e-11 in L' and 3e-10 in L'' up to a variance of 1, and below 1e-9 up to 63. What is wider has a series of its
-# own (`beyond`).
+# 3/4, 16 to 7/4 and so on, because L is smoother where A is wider. Series of order 10 leave errors below 1e-12 in
+# L, 2e-11 in L' and 3e-10 in L'' up to a variance of 1, and below 1e-9 up to 63. Wider cells have another series
+# (`wide_cell_expectations`).
 
 STEP, POINTS, ORDER = 0.125, 601, 10  # of means; of derivatives
 FIRST, PARTS, OCTAVES = 0.25, 16, 7  # of heats: the end of the first octave, intervals in each, octaves at most
 WIDEST = FIRST * 2.0**OCTAVES - FIRST  # the end of the table: a variance of 63.5
-SHIFT = 48  # bits of a number that do not tell octaves and parts
+SHIFT = 48  # bits of a float below those of octaves and parts
 BASE = int(np.float64(FIRST).view(np.int64) >> SHIFT)
-REACH = 9.0  # standard deviations: what is further away does not count
-TERMS = 15  # of the series for what is wider than the table
+REACH = 9.0  # standard deviations; the density beyond is negligible
+TERMS = 15  # of the series for cells wider than the table
 
 
 def log_cosh_derivatives(A: Floats) -> Floats:
@@ -71,53 +71,53 @@ def log_cosh_derivatives(A: Floats) -> Floats:
     """
     u = np.exp(-np.abs(A))
     u /= 1.0 + u
-    found, sign = [0.5 * np.abs(A) - np.log1p(-u)], np.sign(A)
+    derivatives, sign = [0.5 * np.abs(A) - np.log1p(-u)], np.sign(A)
     derivative = Polynomial([0.5, -1.0])
     for k in range(1, ORDER + 1):
-        found.append(derivative(u) * sign if k % 2 else derivative(u))
+        derivatives.append(derivative(u) * sign if k % 2 else derivative(u))
         derivative = derivative.deriv() * Polynomial([0.0, -1.0, 1.0])
-    return np.array(found)
+    return np.array(derivatives)
 
 
 @lru_cache(maxsize=OCTAVES + 1)
 def table(octaves: int) -> tuple[Floats, Floats]:
-    """Return the heats of so many octaves, and L with its derivatives there at all means, (heats * POINTS, ORDER + 1).
+    """Return the heats of some octaves, and L with its derivatives at these and all means, (heats * POINTS, ORDER + 1).
 
-    Beyond the last mean L is a line.
+    Beyond the last mean L is linear.
     """
     if octaves == 0:
         return np.empty(0), np.empty((0, ORDER + 1))
     heats, rows = table(octaves - 1)
     start = FIRST * 2.0 ** (octaves - 1)
-    more = start + start * (np.arange(PARTS) + 0.5) / PARTS - FIRST
-    return np.concatenate([heats, more]), np.concatenate([rows, _at_heats(more).reshape(-1, ORDER + 1)])
+    new_heats = start + start * (np.arange(PARTS) + 0.5) / PARTS - FIRST
+    return np.concatenate([heats, new_heats]), np.concatenate([rows, _derivatives_at(new_heats).reshape(-1, ORDER + 1)])
 
 
-def _at_heats(heats: Floats) -> Floats:
-    """Return L and its derivatives, (heats, POINTS, ORDER + 1), by an even grid, whose error is below rounding."""
+def _derivatives_at(heats: Floats) -> Floats:
+    """Return L and its derivatives, (heats, POINTS, ORDER + 1), by an even grid whose error is below rounding."""
     spread = np.sqrt(2.0 * heats)
-    finer = 2 if spread[0] < 1.5 * STEP else 1  # steps are to be shorter than a standard deviation
+    finer = 2 if spread[0] < 1.5 * STEP else 1  # steps must be shorter than a standard deviation
     step = STEP / finer
     n = int(np.ceil(REACH * spread[-1] / step))
     weights = np.exp(-0.5 * (np.arange(-n, n + 1)[:, None] * (step / spread)) ** 2)
     weights /= weights.sum(axis=0)
-    places = step * np.arange(-n, finer * (POINTS - 1) + n + 1, dtype=np.float64)
-    around = sliding_window_view(log_cosh_derivatives(places), 2 * n + 1, axis=1)[:, ::finer]
-    found = np.ascontiguousarray((np.ascontiguousarray(around) @ weights).transpose(2, 1, 0))
-    found[:, -1] = 0.0
-    found[:, -1, :2] = 0.5 * STEP * (POINTS - 1), 0.5
-    return found
+    means = step * np.arange(-n, finer * (POINTS - 1) + n + 1, dtype=np.float64)
+    nearby = sliding_window_view(log_cosh_derivatives(means), 2 * n + 1, axis=1)[:, ::finer]
+    derivatives = np.ascontiguousarray((np.ascontiguousarray(nearby) @ weights).transpose(2, 1, 0))
+    derivatives[:, -1] = 0.0
+    derivatives[:, -1, :2] = 0.5 * STEP * (POINTS - 1), 0.5
+    return derivatives
 
 
 def octaves_for(heat: float) -> int:
-    """Return how many octaves hold heats up to this one; all if it is wider or no number."""
+    """Return how many octaves contain heats up to this one; all if it is larger, or NaN."""
     if not heat < WIDEST:
         return OCTAVES
     return min(int(np.log2((heat + FIRST) / FIRST)) + 1, OCTAVES)
 
 
-def all_three(mean: Floats, heat: Floats, heats: Floats, rows: Floats, found: Floats) -> None:
-    """Put E[ln 2cosh(A/2)], E[sigma(A)] and E[sigma'(A)] of some cells into `found`, (3, n); heats are 0 or more.
+def cell_expectations(mean: Floats, heat: Floats, heats: Floats, rows: Floats, out: Floats) -> None:
+    """Put E[ln 2cosh(A/2)], E[sigma(A)] and E[sigma'(A)] of some cells into `out`, (3, n); heats are 0 or more.
 
     Sum_kl x^k/k! y^l/l! L^(k + 2l) = Sum_n H_n L^(n), with H_0 = 1, H_1 = x and n H_n = x H_(n-1) + 2y H_(n-2).
     """
@@ -133,12 +133,12 @@ def all_three(mean: Floats, heat: Floats, heats: Floats, rows: Floats, found: Fl
         H[n] += twice_y * H[n - 2]
         H[n] *= 1.0 / n
     for k in range(3):
-        np.einsum("nc,nc->c", derivatives[k:], H[: ORDER + 1 - k], out=found[k])
-    np.copysign(found[1], mean, out=found[1])
-    found[1] += 0.5
+        np.einsum("nc,nc->c", derivatives[k:], H[: ORDER + 1 - k], out=out[k])
+    np.copysign(out[1], mean, out=out[1])
+    out[1] += 0.5
 
 
-def beyond(mean: Floats, heat: Floats) -> Floats:
+def wide_cell_expectations(mean: Floats, heat: Floats) -> Floats:
     """Return the three expectations of cells that are wider than the table, (3, cells).
 
     ln 2cosh(A/2) = |A|/2 + g(A), and g is so narrow that its moments suffice: with p the density of A at 0 and p^(k)
@@ -146,7 +146,7 @@ def beyond(mean: Floats, heat: Floats) -> Floats:
 
         E[g(A)] = Sum_k 2 eta(2k + 2) p^(2k),      eta(n) = (1 - 2^(1 - n)) zeta(n).
 
-    The series is asymptotic. At the end of the table the first term that is left out is below 1e-12.
+    The series is asymptotic. At the end of the table the first omitted term is below 1e-12.
     """
     spread = np.sqrt(2.0 * heat)
     p = [np.exp(-0.5 * (mean / spread) ** 2) / (np.sqrt(2.0 * np.pi) * spread)]

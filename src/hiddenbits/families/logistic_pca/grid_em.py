@@ -1,9 +1,9 @@
-"""Logistic PCA on fixed nodes: exact EM on a grid, and the paper's EM on draws from the prior (section 3).
+"""Logistic PCA on fixed nodes: exact EM on a grid, and the paper's EM on a sample from the prior (section 3).
 
 With nodes x_l and weights pi_l in place of the prior the model is a mixture whose classes are tied by
-P(t_i = 1 | l) = sigma(w_i.x_l + b_i) (eq 3), so that EM has sufficient statistics: for each column the expected ones
+P(t_i = 1 | l) = sigma(w_i.x_l + b_i) (eq 3), so that EM has sufficient statistics: for each column the expected 1s
 and observed cells at each node. The M-step is a logistic regression for each column, by Newton steps that are halved
-where they would fall. On a grid that is fine enough this is maximum likelihood itself.
+where they would lower the objective. On a grid that is fine enough this is maximum likelihood itself.
 """
 
 from __future__ import annotations
@@ -19,10 +19,7 @@ from hiddenbits.data.declared import Sums
 from hiddenbits.data.operands import sums_over_rows
 from hiddenbits.data.summary import Summary
 from hiddenbits.families.logistic_pca.model import FURTHEST, Logistic
-from hiddenbits.families.logistic_pca.params import (
-    LogisticParams,
-    params_mismatch,
-)
+from hiddenbits.families.logistic_pca.params import LogisticParams, params_mismatch
 from hiddenbits.families.logistic_pca.rows import LogisticRows, activations, chances
 from hiddenbits.families.logistic_pca.start import start_logistic
 from hiddenbits.maths.gauss_hermite import ACCURACY, Rule, accuracy, random_nodes, regular_grid
@@ -31,15 +28,15 @@ from hiddenbits.maths.packed_symmetric import Posterior, pack_outer, unpack
 from hiddenbits.maths.ridge import effective_ridge, log_prior
 from hiddenbits.model_api import AsOnSubsample, Footprint, Key, Passes, Promises
 
-ROUNDING = 1e-13  # a fall of this share is rounding: steps must not hang on it, or equal tables would fit differently
-NEWTON_STEPS = 3  # in an M-step: it starts where the last one ended
+ROUNDING = 1e-13  # a smaller relative decrease is rounding: if steps depended on it, equal tables would fit differently
+NEWTON_STEPS = 3  # of an M-step, which starts where the last one ended
 BLURRED = 5.0  # below exp(-5), about 1%, a grid is fine enough to fit on
-GRID_NODES = {1: 121, 2: 31, 3: 15}  # for each axis, unless said otherwise
+GRID_NODES = {1: 121, 2: 31, 3: 15}  # along each axis, by default
 
 
 @dataclass(frozen=True, eq=False)
 class GridStats(Sums):
-    """Weighted log-likelihood, rows, and for each column and node the expected ones and observed cells.
+    """Weighted log-likelihood, rows, and for each column and node the expected 1s and observed cells.
 
     `observed` has a single row where nothing is missing: it is then the same for every column.
     """
@@ -57,13 +54,13 @@ class LogisticGrid(AsOnSubsample, LogisticRows):
     Parameters
     ----------
     n_components : int
-        q: 1 to 3 on a grid, any for draws.
+        q: 1 to 3 on a grid, any number with a sample.
     ridge, start_from, n_draws, seed
         As for `Logistic`.
     nodes : {"grid", "draws"}
-        A grid, or draws from the prior keyed by `seed`.
+        A grid, or a sample from the prior keyed by `seed`.
     n_nodes : int or None
-        Nodes of the grid along each axis, or the number of draws; None for 121, 31, 15 (q = 1, 2, 3) or 500 draws.
+        Nodes of the grid along each axis, or the sample size; None for 121, 31, 15 (q = 1, 2, 3) or 500.
     """
 
     n_components: int = 2
@@ -87,11 +84,11 @@ class LogisticGrid(AsOnSubsample, LogisticRows):
         return regular_grid(self.n_components, self.n_nodes or GRID_NODES[self.n_components])
 
     def resolves(self, params: LogisticParams) -> bool:
-        """Whether the nodes of the fit are a grid as fine as these parameters ask for."""
+        """Whether the nodes of the fit are a grid that is fine enough for these parameters."""
         return self.nodes == "grid" and accuracy(params.loadings, params.growth, self._spacing) >= ACCURACY
 
     def blurs(self, params: LogisticParams) -> bool:
-        """Whether the fit's grid is so coarse that its likelihood is not to be trusted."""
+        """Whether the fit's grid is too coarse for a reliable likelihood."""
         return self.nodes == "grid" and accuracy(params.loadings, params.growth, self._spacing) < BLURRED
 
     @property
@@ -125,7 +122,7 @@ class LogisticGrid(AsOnSubsample, LogisticRows):
     def expect(
         self, params: LogisticParams, shared: Floats, block: Block, carry: None, key: Key
     ) -> tuple[GridStats, None]:
-        """E-step: the posterior of the nodes, and with it the expected ones and observed cells."""
+        """E-step: the posterior of the nodes, and with it the expected 1s and observed cells."""
         x, o = block.operands()
         r = self.node_scores(params, shared, self.pull(params, block), block.observed)
         log_p = softmax_rows(r, None, block.weights)
@@ -162,14 +159,14 @@ class LogisticGrid(AsOnSubsample, LogisticRows):
             matrix = unpack((stats.observed * (p * (1.0 - p))) @ squares, k) + ridge * np.eye(k)
             step = np.linalg.solve(matrix, gradient[..., None])[..., 0]
             for _ in range(12):
-                reached = self._columns(params, joint + step, stats, nodes)
-                fell = ~(reached >= best - ROUNDING * np.abs(best))
-                if not fell.any():
+                new = self._columns(params, joint + step, stats, nodes)
+                decreased = ~(new >= best - ROUNDING * np.abs(best))
+                if not decreased.any():
                     break
-                step[fell] *= 0.5
-            step[fell] = 0.0
+                step[decreased] *= 0.5
+            step[decreased] = 0.0
             joint = joint + step
-            best = np.where(fell, best, reached)
+            best = np.where(decreased, best, new)
         return params.with_joint(joint)
 
     def to_vector(self, params: LogisticParams) -> Floats:
@@ -181,7 +178,7 @@ class LogisticGrid(AsOnSubsample, LogisticRows):
         return params.with_joint(np.clip(vector, -FURTHEST, FURTHEST).reshape(params.joint.shape))
 
     def gaussian_posterior(self, params: LogisticParams, block: Block, *, refined: bool) -> Posterior:
-        """Return the best Gaussian posterior of each row, to draw from."""
+        """Return the best Gaussian posterior of each row, to sample from."""
         return Logistic(params.n_components).gaussian_posterior(params, block, refined=refined)
 
     def posterior_moments(self, params: LogisticParams, shared: object, block: Block) -> Floats:
@@ -204,9 +201,9 @@ class LogisticGrid(AsOnSubsample, LogisticRows):
     def log_joint(self, params: LogisticParams, x: Floats, h: Floats) -> float:
         """Return ln P(t | node) + ln weight of one complete row: the definition."""
         rule = self.fitted_rule
-        at = int(np.argmin(((rule.nodes - h) ** 2).sum(axis=1)))
+        nearest = int(np.argmin(((rule.nodes - h) ** 2).sum(axis=1)))
         normal = -0.5 * float(h @ h) - 0.5 * len(h) * float(np.log(2.0 * np.pi))
-        return super().log_joint(params, x, h) - normal + float(rule.log_weights[at])
+        return super().log_joint(params, x, h) - normal + float(rule.log_weights[nearest])
 
     def mismatch(self, params: LogisticParams) -> str | None:
         """Return how valid parameters disagree with the hyperparameters, or None."""
@@ -224,7 +221,7 @@ class LogisticGrid(AsOnSubsample, LogisticRows):
         return "the statistics are not counts" if any((count < -slack).any() for count in counts) else None
 
     def pseudo_statistics(self, params: LogisticParams, weight: float) -> GridStats:
-        """Return the statistics of rows that are just as the model expects, for online EM to continue from a fit."""
+        """Return the statistics that the model expects, for online EM to continue from a fit."""
         rule = self.fitted_rule
         share = weight * np.exp(rule.log_weights)[None, :]
         ones = chances(activations(params, rule.nodes)).T * share

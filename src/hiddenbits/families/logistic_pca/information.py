@@ -1,9 +1,9 @@
-"""Scores of rows under logistic PCA of bits, on a grid: what standard errors are made of.
+"""Scores of rows under logistic PCA, integrated on a grid, for standard errors.
 
 Coordinates: the loadings as in `components_`, dimension by dimension, then the intercepts. At a node x of the grid a
 row has the score o_i (t_i - p_i(x)) x^ for column i, with x^ = (x, 1). The score of the row is its posterior mean
-(Fisher), and its information E[-S'] - Var[S] (Louis). A rotation of the map changes no likelihood: the
-information has no inverse until a condition fixes the orientation, here the canonical one, orthogonal columns of W.
+(Fisher), and its information E[-S'] - Var[S] (Louis). A rotation changes no likelihood, so the
+information has no inverse until a condition fixes the orientation: here the canonical one, orthogonal columns of W.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ class LogisticScores:
         return self.params.joint.size
 
     def free(self, weight: float) -> FreeParameters:
-        """Return the coordinates; none of them has a border."""
+        """Return the coordinates; none of them has a bound."""
         W, b = self.params.loadings.T, self.params.intercepts
         q, d = W.shape
         p = (q + 1) * d
         vector = np.concatenate([W.ravel(), b])
-        centerd = np.concatenate([W.ravel(), b - self.params.center])
+        centered = np.concatenate([W.ravel(), b - self.params.center])
         pairs = [(a, c) for a in range(q) for c in range(a + 1, q)]
         ties = np.zeros((len(pairs), p))
         for tie, (a, c) in zip(ties, pairs, strict=True):  # Sum_i w_ia w_ic = 0
@@ -59,7 +59,7 @@ class LogisticScores:
             quantities.append(Quantity("difficulties", -b / W[0], slopes, ("column",)))
         return FreeParameters(
             vector=vector,
-            prior_gradient=-self.ridge * centerd,
+            prior_gradient=-self.ridge * centered,
             prior_curvature=self.ridge * np.eye(p),
             border=np.zeros(p, bool),
             ties=ties,
@@ -72,9 +72,8 @@ class LogisticScores:
         return self.params.with_joint(np.ascontiguousarray(joint))
 
     def _gradients(self, block: Block) -> Iterator[tuple[Rows, Nodes, Floats, Floats, Floats, Floats]]:
-        """Yield some rows at a time: their nodes with posterior weights, bits, what was observed, and gradients."""
-        dense = (bits.to_dense().astype(np.float64) for bits in (block.x, block.observed))
-        ones, observed = dense
+        """Yield some rows at a time: their nodes with posterior weights, cells, observed cells, and gradients."""
+        ones, observed = (bits.to_dense().astype(np.float64) for bits in (block.x, block.observed))
         for rows, nodes, r, _ in self.model.on_grid(self.params, self.rule, block):
             extended, p = np.column_stack([nodes, np.ones(len(nodes))]), chances(activations(self.params, nodes))
             x, o, mean = ones[rows], observed[rows], r @ extended
@@ -96,27 +95,29 @@ class LogisticScores:
             w = block.weights[rows]
             total += (g * w[:, None]).T @ g
             wr = r * w[:, None]
-            seen = wr.T @ o  # (L, d)
-            blanks = np.flatnonzero(~o.all(axis=1))
-            full = np.delete(wr, blanks, axis=0).sum(axis=0)
+            observed_weight = wr.T @ o  # (L, d)
+            incomplete_rows = np.flatnonzero(~o.all(axis=1))
+            complete_weight = np.delete(wr, incomplete_rows, axis=0).sum(axis=0)
             for a in range(k):
                 for c in range(a, k):
                     square = extended[:, a] * extended[:, c]
                     # E[S S'] = Sum_l r x^ x^' (x - o p)(x - o p)', summed over rows
                     ones = x.T @ (x * (wr @ square)[:, None])
                     mixed = x.T @ (o * (wr @ (p * square[:, None])))
-                    both = (p * (full * square)[:, None]).T @ p + _both_seen(wr[blanks], o[blanks], p, square)
-                    part = np.diag(square @ (seen * p * (1.0 - p))) - (ones - mixed - mixed.T + both)
+                    pairs = (p * (complete_weight * square)[:, None]).T @ p + _observed_pairs(
+                        wr[incomplete_rows], o[incomplete_rows], p, square
+                    )
+                    part = np.diag(square @ (observed_weight * p * (1.0 - p))) - (ones - mixed - mixed.T + pairs)
                     total[a * d : (a + 1) * d, c * d : (c + 1) * d] += part
                     if c > a:
                         total[c * d : (c + 1) * d, a * d : (a + 1) * d] += part.T
         return total
 
 
-def _both_seen(wr: Floats, o: Floats, p: Floats, square: Floats) -> Floats:
-    """Return Sum_nl wr_nl square_l (o_n p_l)(o_n p_l)' over rows with blanks: node by node, the costly part."""
+def _observed_pairs(wr: Floats, o: Floats, p: Floats, square: Floats) -> Floats:
+    """Return Sum_nl wr_nl square_l (o_n p_l)(o_n p_l)' over rows with missing cells: node by node, the costly part."""
     total = np.zeros((p.shape[1], p.shape[1]))
     if len(o):
-        for at in np.flatnonzero(wr.sum(axis=0) * np.abs(square) > 0.0):
-            total += np.outer(p[at], p[at]) * (o.T @ (o * (wr[:, at] * square[at])[:, None]))
+        for node in np.flatnonzero(wr.sum(axis=0) * np.abs(square) > 0.0):
+            total += np.outer(p[node], p[node]) * (o.T @ (o * (wr[:, node] * square[node])[:, None]))
     return total

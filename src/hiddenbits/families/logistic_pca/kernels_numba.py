@@ -1,4 +1,4 @@
-"""Compiled work on every cell, for whoever has numba (the extra `fast`): row by row, in one sweep.
+"""Compiled work on every cell, with numba (the extra `fast`): row by row, in one sweep.
 
 With s = (xi/2)^2, e its root and u = exp(-2e), 4 kappa = tanh(e)/e = (1 - u)/(e (1 + u)) and
 ln 2cosh(e) = e + ln(1 + u).
@@ -26,11 +26,11 @@ def _sweep_row(cells: AnyArray, least: Any, factors: int) -> float:
     """Turn s into 4 kappa, and return the sum of ln 2cosh(xi/2); no s is below `least`."""
     height, whole, one = 0.0, 1.0, least / least
     for first in range(0, len(cells), factors):
-        some, total, product = cells[first : first + factors], least - least, one
-        for i in range(len(some)):
-            e = math.sqrt(least if some[i] < least else some[i])
+        chunk, total, product = cells[first : first + factors], least - least, one
+        for i in range(len(chunk)):
+            e = math.sqrt(least if chunk[i] < least else chunk[i])
             plus, minus = plus_and_minus_exp(-(e + e), one)
-            some[i] = minus / (plus * e)
+            chunk[i] = minus / (plus * e)
             total += e
             product *= plus
         height += total
@@ -87,43 +87,43 @@ def steps_of_two(
             across, up = linear[n, 0] - g3 / ROOT2, linear[n, 1] - g4 / ROOT2
             x, y = (q * across - r * up) / determinant, (p * up - r * across) / determinant
             xx, xy, yy = q / determinant, -ROOT2 * r / determinant, p / determinant
-        inner = t0 * g0 + t1 * g1 + t2 * g2 + t3 * g3 + t4 * g4  # and g5, which is taken away again
+        inner = t0 * g0 + t1 * g1 + t2 * g2 + t3 * g3 + t4 * g4  # without g5, which would cancel
         bound[n] = 0.5 * (inner + across * x + up * y - math.log(determinant)) + linear[n, 2] - height
         mean[n, 0], mean[n, 1] = x, y
         covariance[n, 0], covariance[n, 1], covariance[n, 2] = xx, xy, yy
 
 
-# The compiled twin of `gaussian_cells.all_three`, for whoever has numba (the extra `fast`).
+# The compiled twin of `gaussian_cells.cell_expectations`.
 #
-# The same series to other orders, first to the cell's heat (d0 to d8), then to its mean.
+# The same series, with the orders summed first for the cell's heat (d0 to d8), then for its mean.
 
 PER_STEP, LAST = 1.0 / STEP, POINTS - 1
 
 
 @compiled
-def all_three(mean: Floats, heat: Floats, heats: Floats, rows: Floats, found: Floats) -> None:
-    """Put E[ln 2cosh(A/2)], E[sigma(A)] and E[sigma'(A)] of every cell, (rows, d), into `found`, (3, rows, d)."""
+def cell_expectations(mean: Floats, heat: Floats, heats: Floats, rows: Floats, out: Floats) -> None:
+    """Put E[ln 2cosh(A/2)], E[sigma(A)] and E[sigma'(A)] of every cell, (rows, d), into `out`, (3, rows, d)."""
     for r in range(mean.shape[0]):
         for c in range(mean.shape[1]):
             a, h = abs(mean[r, c]), heat[r, c]
             i = int(a * PER_STEP + 0.5) if a < LAST * STEP else LAST
             j = (as_integer(h + FIRST) >> SHIFT) - BASE
             j = j if 0 <= j < len(heats) else 0  # wider than the table, or NaN
-            of = rows[POINTS * j + i]
+            row = rows[POINTS * j + i]
             y = h - heats[j]
             y2, y3, y4, y5 = y / 2.0, y / 3.0, y / 4.0, y / 5.0
-            d8 = of[8] + y * of[10]
-            d7 = of[7] + y * of[9]
-            d6 = of[6] + y * (of[8] + y2 * of[10])
-            d5 = of[5] + y * (of[7] + y2 * of[9])
-            d4 = of[4] + y * (of[6] + y2 * (of[8] + y3 * of[10]))
-            d3 = of[3] + y * (of[5] + y2 * (of[7] + y3 * of[9]))
-            d2 = of[2] + y * (of[4] + y2 * (of[6] + y3 * (of[8] + y4 * of[10])))
-            d1 = of[1] + y * (of[3] + y2 * (of[5] + y3 * (of[7] + y4 * of[9])))
-            d0 = of[0] + y * (of[2] + y2 * (of[4] + y3 * (of[6] + y4 * (of[8] + y5 * of[10]))))
+            d8 = row[8] + y * row[10]
+            d7 = row[7] + y * row[9]
+            d6 = row[6] + y * (row[8] + y2 * row[10])
+            d5 = row[5] + y * (row[7] + y2 * row[9])
+            d4 = row[4] + y * (row[6] + y2 * (row[8] + y3 * row[10]))
+            d3 = row[3] + y * (row[5] + y2 * (row[7] + y3 * row[9]))
+            d2 = row[2] + y * (row[4] + y2 * (row[6] + y3 * (row[8] + y4 * row[10])))
+            d1 = row[1] + y * (row[3] + y2 * (row[5] + y3 * (row[7] + y4 * row[9])))
+            d0 = row[0] + y * (row[2] + y2 * (row[4] + y3 * (row[6] + y4 * (row[8] + y5 * row[10]))))
             x = a - i * STEP
             x2, x3, x4, x5, x6, x7 = x / 2.0, x / 3.0, x / 4.0, x / 5.0, x / 6.0, x / 7.0
             tilt = d1 + x * (d2 + x2 * (d3 + x3 * (d4 + x4 * (d5 + x5 * (d6 + x6 * (d7 + x7 * d8))))))
-            found[0, r, c] = d0 + x * (d1 + x2 * (d2 + x3 * (d3 + x4 * (d4 + x5 * (d5 + x6 * (d6 + x7 * d7))))))
-            found[1, r, c] = 0.5 + tilt if mean[r, c] >= 0.0 else 0.5 - tilt
-            found[2, r, c] = d2 + x * (d3 + x2 * (d4 + x3 * (d5 + x4 * (d6 + x5 * (d7 + x6 * d8)))))
+            out[0, r, c] = d0 + x * (d1 + x2 * (d2 + x3 * (d3 + x4 * (d4 + x5 * (d5 + x6 * (d6 + x7 * d7))))))
+            out[1, r, c] = 0.5 + tilt if mean[r, c] >= 0.0 else 0.5 - tilt
+            out[2, r, c] = d2 + x * (d3 + x2 * (d4 + x3 * (d5 + x4 * (d6 + x5 * (d7 + x6 * d8)))))

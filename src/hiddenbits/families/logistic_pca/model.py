@@ -1,4 +1,4 @@
-"""Logistic PCA: a few continuous dimensions behind the bits (Tipping 1998).
+"""Logistic PCA: binary data from a few continuous latent dimensions (Tipping 1998).
 
     x ~ N(0, I),   P(t_i = 1 | x) = sigma(w_i.x + b_i)                                                      eqs 1, 2
 
@@ -12,8 +12,8 @@ is quadratic in x, so that the posterior is Gaussian and everything is a matrix 
     xi^2 = w^' <x^ x^'> w^   (eq 8)                [Sum_n kappa <x^ x^'>] w^ = Sum_n r <x^>  (eq 11)
 
 A missing cell has kappa = r = 0; kappa is -2 lambda(xi) of the paper.
-One pass: xi from the posterior that each row kept, the posterior from xi, the statistics from both. Each of the three
-steps, and the update, raises the bound, so that it never falls from pass to pass.
+An iteration computes xi from the stored posterior of each row, the posterior from xi, and the statistics from both.
+Each of these steps, and the update, raises the bound, so that it never decreases.
 
 | letter | meaning | shape |
 |---|---|---|
@@ -22,8 +22,8 @@ steps, and the update, raises the bound, so that it never falls from pass to pas
 | w^, x^ | (w, b) of a column, (x, 1) of a row | (q + 1,) |
 | S | <x^ x^'> of each row, packed | (rows, p), p = (q + 1)(q + 2)/2 |
 | V | w^ w^' of each column, packed | (d, p) |
-| t, r | bits, and t - 1/2; in functions that all models have the bits are `x` | (rows, d) |
-| x | the hidden place of a row; in `log_joint` it is `h` | (q,) |
+| t, r | a row of data, and t - 1/2; in functions that all models have, the data are `x` | (rows, d) |
+| x | the latent position of a row; in `log_joint` it is `h` | (q,) |
 """
 
 from __future__ import annotations
@@ -40,12 +40,7 @@ from hiddenbits.data import Block
 from hiddenbits.data.operands import Operand, product_with_totals, sums_over_rows
 from hiddenbits.data.summary import Summary
 from hiddenbits.families.logistic_pca.cell_kernels import curvatures, inner_steps, quarter
-from hiddenbits.families.logistic_pca.params import (
-    LogisticParams,
-    LogisticStats,
-    params_mismatch,
-    stats_flaw,
-)
+from hiddenbits.families.logistic_pca.params import LogisticParams, LogisticStats, params_mismatch, stats_flaw
 from hiddenbits.families.logistic_pca.refined_rows import FIRST_STEPS, settled_rows
 from hiddenbits.families.logistic_pca.rows import LogisticRows
 from hiddenbits.families.logistic_pca.start import expected_statistics, start_logistic
@@ -55,14 +50,14 @@ from hiddenbits.maths.ridge import effective_ridge, log_prior
 from hiddenbits.model_api import AsOnSubsample, Footprint, Key, Passes, Promises
 
 FURTHEST = 1e3  # extrapolated loadings stay within this
-ROW_CELLS = 1 << 22  # cells that a row function works on together, however tall its block is
-PATIENT_STEPS, LOOK_EVERY = 64, 8  # inner steps where a posterior is the answer, not a step on the way
-AT_REST = {"d": 1e-8, "f": 1e-4}  # a row whose mean has moved less between two looks is done, by precision
+ROW_CELLS = 1 << 22  # cells that a row function processes together, whatever the height of its block
+MOST_STEPS, CHECK_EVERY = 64, 8  # inner steps of a posterior that must converge
+STILL = {"d": 1e-8, "f": 1e-4}  # by precision: a row whose mean moved less between two checks has converged
 
 
 @dataclass(frozen=True, eq=False)
-class Shared:
-    """What every block of a pass needs: w^ and V/4 in the precision of the cells, and the column sums of w^."""
+class PreparedLogistic:
+    """What `prepare` computes for all blocks: w^ and V/4 in the precision of the cells, and the column sums of w^."""
 
     joint: AnyArray
     V4: AnyArray
@@ -84,11 +79,11 @@ class Logistic(AsOnSubsample, LogisticRows):
     dtype : {"float64", "float32"}
         Precision of the work on cells; statistics are always added in float64.
     cold_steps : int
-        Inner steps for a row that has no posterior yet. Two, as the paper has it, leave 4 nats a row.
+        Inner steps for a row that has no posterior yet. Two, as in the paper, lose 4 nats per row.
     warm_steps : int
-        Inner steps for a row that kept its posterior from the last pass.
+        Inner steps for a row with a posterior from the last iteration.
     n_draws, seed : int
-        Draws a row, and their seed, where a likelihood is estimated by importance sampling.
+        Samples per row, and their seed, where a likelihood is estimated by importance sampling.
     """
 
     n_components: int = 2
@@ -106,25 +101,25 @@ class Logistic(AsOnSubsample, LogisticRows):
 
     @property
     def promises(self) -> Promises:
-        """What the model keeps to."""
-        why = {"likelihood": "P(t) has no closed form: passes use a lower bound; the verbs integrate"}
+        """The properties that hold for the model."""
+        reasons = {"likelihood": "P(t) has no closed form: the fit uses a lower bound, the methods for rows integrate"}
         if self.dtype == "float32":
-            why["monotone"] = "in float32 rounding may be larger than the last gains"
-        same = self.dtype == "float64"
+            reasons["monotone"] = "in float32 rounding may be larger than the last gains"
+        float64 = self.dtype == "float64"
         return Promises(
             likelihood="bound",
-            monotone=same,
+            monotone=float64,
             deterministic=True,
             carry=True,
             accelerates=True,
             oracle="quadrature",
-            why=why,
+            why=reasons,
         )
 
     def footprint(self, n_columns: int, row_cells: float) -> Footprint:
         """Return what a block costs: three products of columns x p, and arrays of cells."""
         p = packed_size(self.n_components + 1)
-        # Of the cells only kappa outlives a step over a few columns; a number of float32 takes half the room.
+        # Only kappa is kept for all cells; a float32 takes half the memory.
         size = (n_columns + (n_columns if row_cells >= n_columns else 0)) * (1.0 if self.dtype == "float64" else 0.5)
         return Footprint(working=size + 2 * p, statistics=n_columns * p, flops=6.0 * n_columns * p)
 
@@ -137,46 +132,46 @@ class Logistic(AsOnSubsample, LogisticRows):
         """Whether a prior keeps parameters finite where a column does not vary."""
         return self.ridge > 0.0
 
-    def prepare(self, params: LogisticParams) -> Shared:
+    def prepare(self, params: LogisticParams) -> PreparedLogistic:
         """Return w^, V/4 with V = packed w^ w^', and the column sums of w^."""
         return self.prepared(params, self.dtype)
 
-    def prepared(self, params: LogisticParams, dtype: DTypeLike) -> Shared:
-        """Return what `prepare` does, in this precision."""
+    def prepared(self, params: LogisticParams, dtype: DTypeLike) -> PreparedLogistic:
+        """Return the result of `prepare` in this precision."""
         joint = params.joint.astype(dtype)
-        totals = joint.sum(axis=0, keepdims=True, dtype=np.float64)  # of the numbers that the products will see
-        return Shared(joint, quarter(pack_outer(joint)), totals)
+        totals = joint.sum(axis=0, keepdims=True, dtype=np.float64)  # of the rounded numbers, as in the products
+        return PreparedLogistic(joint, quarter(pack_outer(joint)), totals)
 
-    def linear(self, shared: Shared, block: Block) -> Floats:
-        """Return Sum_i r_i w^_i for each row: all that the bits themselves have to say."""
+    def linear(self, shared: PreparedLogistic, block: Block) -> Floats:
+        """Return Sum_i r_i w^_i for each row: the part of the data in the posterior."""
         return linear_terms(shared.joint, shared.totals, *self._operands(shared, block))
 
-    def _operands(self, shared: Shared, block: Block) -> tuple[Operand, Operand]:
+    def _operands(self, shared: PreparedLogistic, block: Block) -> tuple[Operand, Operand]:
         if shared.V4.dtype == np.float64:
             return block.operands()
         return block.x.operand(np.float32, slot="x"), block.observed.operand(np.float32, slot="observed")
 
-    def _patient_steps(self, shared: Shared, linear: Floats, block: Block) -> tuple[Posterior, Floats]:
-        """Return posterior and bound of each row: when it has come to rest, or after many steps."""
-        all_rows, bounds = self.cold(shared, block), np.empty(block.n_rows)
-        moving, at, limit = np.arange(block.n_rows), all_rows, AT_REST[shared.V4.dtype.char]
-        for _ in range(0, PATIENT_STEPS, LOOK_EVERY):
-            blanks = Blanks.of(block.observed.take(moving))
-            new, _, bounds[moving] = inner_steps(shared.V4, linear[moving], blanks, at, LOOK_EVERY)
-            still = np.abs(new.mean - at.mean).max(axis=1) > limit
-            all_rows.mean[moving], all_rows.covariance[moving] = new.mean, new.covariance
-            moving, at = moving[still], Posterior(new.mean[still], new.covariance[still])
-            if not len(moving):
+    def _converged_posterior(self, shared: PreparedLogistic, linear: Floats, block: Block) -> tuple[Posterior, Floats]:
+        """Return posterior and bound of each row after convergence, or after the maximum number of steps."""
+        posterior, bounds = self.cold(shared, block), np.empty(block.n_rows)
+        moving_rows, current, limit = np.arange(block.n_rows), posterior, STILL[shared.V4.dtype.char]
+        for _ in range(0, MOST_STEPS, CHECK_EVERY):
+            blanks = Blanks.of(block.observed.take(moving_rows))
+            new, _, bounds[moving_rows] = inner_steps(shared.V4, linear[moving_rows], blanks, current, CHECK_EVERY)
+            in_motion = np.abs(new.mean - current.mean).max(axis=1) > limit
+            posterior.mean[moving_rows], posterior.covariance[moving_rows] = new.mean, new.covariance
+            moving_rows, current = moving_rows[in_motion], Posterior(new.mean[in_motion], new.covariance[in_motion])
+            if not len(moving_rows):
                 break
-        return all_rows, bounds
+        return posterior, bounds
 
-    def cold(self, shared: Shared, block: Block) -> Posterior:
+    def cold(self, shared: PreparedLogistic, block: Block) -> Posterior:
         """Return the prior, for rows that have no posterior yet."""
         q = shared.joint.shape[1] - 1
         return Posterior(np.zeros((block.n_rows, q)), np.tile(identity(q), (block.n_rows, 1)))
 
     def expect(
-        self, params: LogisticParams, shared: Shared, block: Block, carry: Posterior | None, key: Key
+        self, params: LogisticParams, shared: PreparedLogistic, block: Block, carry: Posterior | None, key: Key
     ) -> tuple[LogisticStats, Posterior]:
         """E-step: the posterior of each row, and with it the two sums of each column."""
         operands, blanks = self._operands(shared, block), Blanks.of(block.observed)
@@ -187,7 +182,7 @@ class Logistic(AsOnSubsample, LogisticRows):
 
     def expect_rows(
         self,
-        shared: Shared,
+        shared: PreparedLogistic,
         block: Block,
         linear: Floats,
         blanks: Blanks,
@@ -200,7 +195,7 @@ class Logistic(AsOnSubsample, LogisticRows):
     def sum_rows(
         self, weights: Floats, linear: Floats, posterior: Posterior, kappa: AnyArray, bound: Floats
     ) -> LogisticStats:
-        """Return the statistics of rows that count with these weights, `linear` from `linear_sums`."""
+        """Return the statistics of rows with these weights; `linear` comes from `linear_sums`."""
         return LogisticStats(
             bound=np.asarray(weights @ bound),
             weight=np.asarray(weights.sum()),
@@ -232,24 +227,24 @@ class Logistic(AsOnSubsample, LogisticRows):
     # Row functions: see LatentRows and LogisticRows for those that integrate.
 
     def gaussian_rows(self, params: LogisticParams, block: Block, *, refined: bool) -> tuple[Posterior, Floats]:
-        """Return the Gaussian posterior and the bound of each row: Jaakkola and Jordan's, or the best there are."""
-        shared, found, bounds = self.prepare(params), [], []
-        for some in _slices(block):
-            linear = self.linear(shared, some)
+        """Return the Gaussian posterior and the bound of each row: Jaakkola and Jordan's, or the best Gaussian."""
+        shared, posteriors, bounds = self.prepare(params), [], []
+        for part in _slices(block):
+            linear = self.linear(shared, part)
             if refined:
-                blanks, cold = Blanks.of(some.observed), self.cold(shared, some)
+                blanks, cold = Blanks.of(part.observed), self.cold(shared, part)
                 posterior = inner_steps(shared.V4, linear, blanks, cold, min(self.cold_steps, FIRST_STEPS))[0]
-                rows = settled_rows(params, linear, some, blanks, posterior)
+                rows = settled_rows(params, linear, part, blanks, posterior)
                 posterior, bound = rows.posterior, rows.bound
             else:
-                posterior, bound = self._patient_steps(shared, linear, some)
-            found.append(posterior)
+                posterior, bound = self._converged_posterior(shared, linear, part)
+            posteriors.append(posterior)
             bounds.append(bound)
-        mean, covariance = (np.concatenate([getattr(f, name) for f in found]) for name in ("mean", "covariance"))
+        mean, covariance = (np.concatenate([getattr(f, name) for f in posteriors]) for name in ("mean", "covariance"))
         return Posterior(mean, covariance), np.concatenate(bounds)
 
     def gaussian_posterior(self, params: LogisticParams, block: Block, *, refined: bool) -> Posterior:
-        """Return the Gaussian posterior of each row: that of the bound, or the best Gaussian there is."""
+        """Return the Gaussian posterior of each row: that of the bound, or the best Gaussian."""
         return self.gaussian_rows(params, block, refined=refined)[0]
 
     def posterior_moments(self, params: LogisticParams, shared: object, block: Block) -> Floats:
@@ -270,7 +265,7 @@ class Logistic(AsOnSubsample, LogisticRows):
         return stats_flaw(stats, params)
 
     def pseudo_statistics(self, params: LogisticParams, weight: float) -> LogisticStats:
-        """Return the statistics of rows that are just as the model expects, for online EM to continue from a fit."""
+        """Return the statistics that the model expects, for online EM to continue from a fit."""
         return expected_statistics(params, weight, self.ridge)
 
 

@@ -1,4 +1,4 @@
-"""What logistic PCA learns, adds up and remembers.
+"""Parameters and statistics of logistic PCA.
 
 Letters and shapes are in `model.py`.
 """
@@ -15,10 +15,10 @@ from hiddenbits.data.declared import Params, Sums
 from hiddenbits.maths.gauss_hermite import Growth, Rule, growth_of_bits, resolving_grid
 from hiddenbits.maths.packed_symmetric import packed_size
 
-GIVEN_UP = 0.1  # a dimension whose loadings are smaller than this, all together, has been given up by the bound
-REVIVED = 2.0  # the largest loading of a dimension that is drawn out again
-NOTHING = 1e-6  # of smaller loadings not even a direction is left
-LARGEST = 1e6  # loadings beyond this are no model of bits, and squares of them no numbers to rely on
+COLLAPSED = 0.1  # a dimension whose loadings have a smaller norm was lost to the looseness of the bound
+REVIVED = 2.0  # the largest loading of a dimension after it is rescaled
+NOTHING = 1e-6  # smaller loadings do not even have a direction
+LARGEST = 1e6  # larger loadings are no useful model, and their squares lose precision
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,24 +34,24 @@ class LogisticParams(Params):
         return LogisticParams(np.ascontiguousarray(joint[:, :-1]), joint[:, -1].copy(), self.center)
 
     def revived(self) -> LogisticParams:
-        """Return the map with the dimensions that the variational bound gave up drawn out again, for a refinement.
+        """Return the parameters with collapsed dimensions rescaled, as the start of a refinement.
 
-        Where ones are rare the bound is so loose that its best map has no dimensions left, although a better map has;
-        and loadings of 0 are a point that no step leads away from. What is left of them often still has a direction;
-        where only rounding is left, a direction is made up, the same one for every rotation of the map.
+        Where 1s are rare the bound is so loose that its maximum has dimensions with loadings near 0, although a better
+        solution has not; and loadings of exactly 0 are a stationary point. Small loadings often still have a direction.
+        Where only rounding is left, the direction is random, but the same for every rotation of the loadings.
         """
-        turn = np.linalg.svd(np.linalg.qr(self.loadings, mode="r"))[2]  # not by W'W, which would square what is small
-        loadings = self.loadings @ turn.T
+        rotation = np.linalg.svd(np.linalg.qr(self.loadings, mode="r"))[2]  # W'W would square small loadings
+        loadings = self.loadings @ rotation.T
         sizes, largest = np.sqrt((loadings**2).sum(axis=0)), np.abs(loadings).max(axis=0)
-        given_up = np.flatnonzero(sizes < GIVEN_UP)
-        if not given_up.size or len(given_up) >= len(loadings):
+        collapsed = np.flatnonzero(sizes < COLLAPSED)
+        if not collapsed.size or len(collapsed) >= len(loadings):
             return self
-        lost = given_up[largest[given_up] < NOTHING]
-        loadings[:, lost] = np.random.default_rng(0).standard_normal((len(loadings), len(lost)))
-        others = np.linalg.qr(np.delete(loadings, lost, axis=1))[0]
-        loadings[:, lost] -= others @ (others.T @ loadings[:, lost])
-        left = np.abs(loadings[:, given_up]).max(axis=0)
-        loadings[:, given_up] *= REVIVED / np.where(left > 0.0, left, 1.0)  # more dimensions than columns: nothing left
+        undirected = collapsed[largest[collapsed] < NOTHING]
+        loadings[:, undirected] = np.random.default_rng(0).standard_normal((len(loadings), len(undirected)))
+        others = np.linalg.qr(np.delete(loadings, undirected, axis=1))[0]
+        loadings[:, undirected] -= others @ (others.T @ loadings[:, undirected])
+        peaks = np.abs(loadings[:, collapsed]).max(axis=0)
+        loadings[:, collapsed] *= REVIVED / np.where(peaks > 0.0, peaks, 1.0)  # more dimensions than columns: all 0
         return replace(self, loadings=loadings)
 
     @cached_property
@@ -61,12 +61,12 @@ class LogisticParams(Params):
 
     @property
     def growth(self) -> Growth:
-        """Return what a grid's spacing depends on."""
+        """Return the function that the spacing of a grid depends on."""
         return partial(growth_of_bits, self.loadings, self.intercepts)
 
     @cached_property
     def grid(self) -> Rule | None:
-        """Return a grid fine enough for integrals over x to be exact; None where that takes too many nodes."""
+        """Return a grid on which integrals over x are exact; None where that takes too many nodes."""
         return resolving_grid(self.loadings, self.growth, self.loadings)
 
     @property
@@ -93,7 +93,7 @@ class LogisticParams(Params):
 
 @dataclass(frozen=True, eq=False)
 class LogisticStats(Sums):
-    """Sums over rows: the bound, and for each column what its update needs.
+    """Sums over rows: the bound, and the statistics for the update of each column.
 
     Attributes
     ----------
@@ -112,10 +112,10 @@ class LogisticStats(Sums):
 
 
 def canonical(params: LogisticParams) -> LogisticParams:
-    """Return the same model in the one orientation that everybody can agree on.
+    """Return the same model in canonical orientation.
 
     W = U S V' -> U S: the columns of W are orthogonal and ordered by size, and the largest entry of each is
-    positive. The prior of x does not change under rotation, so neither does anything that the model says about bits.
+    positive. The prior of x does not change under rotation, so the distribution of the data does not change either.
     """
     U, S, _ = np.linalg.svd(params.loadings, full_matrices=False)
     W = np.zeros_like(params.loadings)

@@ -1,10 +1,10 @@
-"""The refinement of logistic PCA: the best Gaussian posteriors there are, and Newton's method for the columns.
+"""The refinement of logistic PCA: the best Gaussian posteriors, and Newton's method for the columns.
 
 F is the bound of `refined_rows.py`. A column's Newton step has the gradient Sum (t - E[sigma]) x^ - Sum E[sigma'] C^ w^
 and the matrix Sum E[sigma'] <x^ x^'>.
 
-Whether a step is too long cannot be seen within a block. So the loop (`newton`) looks where whole steps lead, with
-extrapolations in between, and keeps what does not lower F. Where it falls, the next pass looks a quarter of the way.
+A single block cannot show whether a step is too long. So the loop (`newton`) evaluates F after full steps, with
+extrapolations in between, and accepts what does not decrease F. After a decrease it tries a quarter of the step.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from hiddenbits.engine.loops.fit_context import FitContext
 from hiddenbits.engine.loops.squarem import adjusted, next_point
 from hiddenbits.engine.state import PLAIN_PASSES_FROM_FIT, Position
 from hiddenbits.families.logistic_pca.cell_kernels import inner_steps
-from hiddenbits.families.logistic_pca.model import Logistic, Shared
+from hiddenbits.families.logistic_pca.model import Logistic, PreparedLogistic
 from hiddenbits.families.logistic_pca.params import LogisticParams, LogisticStats
 from hiddenbits.families.logistic_pca.refined_rows import FIRST_STEPS, ROW_STEPS, RefinedRows, refined_rows
 from hiddenbits.families.logistic_pca.start import expected_statistics
@@ -32,16 +32,16 @@ from hiddenbits.maths.packed_symmetric import Posterior, times, unpack
 from hiddenbits.maths.ridge import effective_ridge
 from hiddenbits.model_api import Key, Stage
 
-ROUGH = 10.0  # the variational stage stops at 10 times the tolerance: the refinement changes the parameters by more
-LONGEST_STEP = 5.0  # a column's Newton step is cut to this
-BACK = 0.25  # of the way, where the objective fell
+ROUGH = 10.0  # the variational stage stops at 10 times the tolerance, as the refinement changes the parameters more
+LONGEST_STEP = 5.0  # a column's Newton step is shortened to this
+BACK = 0.25  # of a step that decreased the objective
 
 
 class RefinedLogistic(Logistic):
     """Logistic PCA by the best Gaussian posteriors; a fit begins with that of `Logistic`, the variational stage."""
 
     def stages(self) -> Sequence[Stage[LogisticParams, LogisticStats]]:
-        """Return the variational model, and the refinement with lost dimensions drawn out again."""
+        """Return the variational model, and the refinement, which begins with collapsed dimensions rescaled."""
         return (
             Stage(Logistic(**{field.name: getattr(self, field.name) for field in fields(Logistic)}), tolerance=ROUGH),
             Stage(self, lambda params, _: params.revived(), loop=newton),
@@ -51,21 +51,21 @@ class RefinedLogistic(Logistic):
         """Return the form of the model that online EM needs."""
         return OnlineLogistic(**vars(self))
 
-    def prepare(self, params: LogisticParams) -> Shared:
-        """Return what every block of a pass needs, in float64: the refinement weighs small gains."""
+    def prepare(self, params: LogisticParams) -> PreparedLogistic:
+        """Return what all blocks of a pass share, in float64: the refinement compares small gains."""
         return self.prepared(params, np.float64)
 
     def expect(
-        self, params: LogisticParams, shared: Shared, block: Block, carry: Posterior | None, key: Key
+        self, params: LogisticParams, shared: PreparedLogistic, block: Block, carry: Posterior | None, key: Key
     ) -> tuple[LogisticStats, Posterior]:
         """E-step: a step of each row's posterior, and gradient and matrix of every column's Newton step."""
         rows = self.rows_after(params, shared, block, carry, 1)
         return newton_statistics(rows, block), rows.posterior
 
     def rows_after(
-        self, params: LogisticParams, shared: Shared, block: Block, carry: Posterior | None, n_steps: int
+        self, params: LogisticParams, shared: PreparedLogistic, block: Block, carry: Posterior | None, n_steps: int
     ) -> RefinedRows:
-        """Return the rows of a block after so many steps from what they kept, or from the variational posterior."""
+        """Return the rows of a block after some steps from their stored posteriors, or from the variational ones."""
         linear, blanks = self.linear(shared, block), Blanks.of(block.observed)
         if carry is None:
             n_cold = min(self.cold_steps, FIRST_STEPS)
@@ -77,7 +77,7 @@ class RefinedLogistic(Logistic):
         return params.with_joint(params.joint + newton_step(params, stats, self.ridge))
 
     def posterior_moments(self, params: LogisticParams, shared: object, block: Block) -> Floats:
-        """Return the mean and the packed covariance of each row's posterior, side by side; exact where a grid is."""
+        """Return the mean and the packed covariance of each row's posterior, side by side; exact on a grid."""
         if (rule := self.rule(params)) is not None:
             return self.moments_on_grid(params, rule, block)
         if (moments := self.by_pull(params, block)) is not None:
@@ -86,7 +86,7 @@ class RefinedLogistic(Logistic):
         return np.concatenate([posterior.mean, posterior.covariance], axis=1)
 
     def pseudo_statistics(self, params: LogisticParams, weight: float) -> LogisticStats:
-        """Return the statistics of rows that are just as the model expects, for online EM to continue from a fit."""
+        """Return the statistics that the model expects, for online EM to continue from a fit."""
         return expected_statistics(params, weight, self.ridge, refined=True)
 
 
@@ -116,76 +116,79 @@ def newton_step(params: LogisticParams, stats: LogisticStats, ridge: float) -> F
     return np.asarray(step * np.minimum(1.0, LONGEST_STEP / np.maximum(size, LONGEST_STEP)))
 
 
-def newton(model: RefinedLogistic, context: FitContext, now: Position) -> tuple[Position, StopReason]:
-    """Take Newton steps until they gain no more; the position that is returned is the last one that was kept.
+def newton(model: RefinedLogistic, context: FitContext, position: Position) -> tuple[Position, StopReason]:
+    """Take Newton steps until they gain no more; return the last accepted position.
 
-    `now.params` is where the pass looks, `now.safe` the last point that was kept, whose objective is `now.objective`.
+    `position.params` is the point of the pass, `position.safe` the last accepted point, with `position.objective`.
     """
     limit = context.settings.tol * context.weight
     reason = None
     while reason is None:
-        seen = evaluate(model, context, now)
-        gain, tried = seen.objective - now.objective, now.extrapolation.tried
-        rounding = ROUNDING * max(abs(seen.objective), context.weight, 1.0)
-        if not np.isfinite(seen.objective) and now.objective == -np.inf:
-            now, reason = replace(now, trace=(*now.trace, seen.objective)), StopReason.NOT_FINITE
-        elif not gain >= (0.0 if tried else -rounding):
-            now = _back(model, now)
+        evaluation = evaluate(model, context, position)
+        gain, extrapolated = evaluation.objective - position.objective, position.extrapolation.tried
+        rounding = ROUNDING * max(abs(evaluation.objective), context.weight, 1.0)
+        if not np.isfinite(evaluation.objective) and position.objective == -np.inf:
+            position, reason = replace(position, trace=(*position.trace, evaluation.objective)), StopReason.NOT_FINITE
+        elif not gain >= (0.0 if extrapolated else -rounding):
+            position = _back(model, position)
         else:
-            # A small gain is the end unless an extrapolation made it; where rows lost their memory it is understated.
-            quick_before = now.last_gain is not None and now.last_gain > limit and seen.memory_may_be_missing
-            reason = StopReason.CONVERGED if gain <= limit and not tried and not quick_before else None
-            now = _forward(model, now, seen.params, seen.updated, seen.objective)
-            now = replace(now, row_memory=seen.row_memory and seen.row_memory.settled())
-        if reason is None and now.n_passes >= context.settings.max_iter:
+            # A small gain means convergence, unless an extrapolation made it or lost memory of rows reduced it.
+            last_gain = position.last_gain
+            understated = last_gain is not None and last_gain > limit and evaluation.memory_may_be_missing
+            reason = StopReason.CONVERGED if gain <= limit and not extrapolated and not understated else None
+            position = _forward(model, position, evaluation.params, evaluation.updated, evaluation.objective)
+            position = replace(position, row_memory=evaluation.row_memory and evaluation.row_memory.settled())
+        if reason is None and position.n_passes >= context.settings.max_iter:
             reason = StopReason.MAX_ITER
-        reason = context.after_pass(now, reason)
-    return now, reason
+        reason = context.after_pass(position, reason)
+    return position, reason
 
 
-def _back(model: RefinedLogistic, now: Position) -> Position:
-    """Return the position that looks a quarter of the way to where the objective was lower."""
-    kept, tried = model.to_vector(now.safe), model.to_vector(now.params)
-    params = model.from_vector(kept + BACK * (tried - kept), now.safe)
-    extrapolation, trace = now.extrapolation, (*now.trace, now.objective)
+def _back(model: RefinedLogistic, position: Position) -> Position:
+    """Return the position a quarter of the way to the point that decreased the objective."""
+    kept, refused = model.to_vector(position.safe), model.to_vector(position.params)
+    params = model.from_vector(kept + BACK * (refused - kept), position.safe)
+    extrapolation, trace = position.extrapolation, (*position.trace, position.objective)
     if extrapolation.tried:
         extrapolation = replace(adjusted(extrapolation, good=False), tried=True)
-    return replace(now, params=params, refused=True, trace=trace, extrapolation=replace(extrapolation, theta0=None))
+    extrapolation = replace(extrapolation, theta0=None)
+    return replace(position, params=params, refused=True, trace=trace, extrapolation=extrapolation)
 
 
 def _forward(
-    model: RefinedLogistic, now: Position, kept: LogisticParams, step: LogisticParams, objective: float
+    model: RefinedLogistic, position: Position, kept: LogisticParams, step: LogisticParams, objective: float
 ) -> Position:
-    """Return the position that looks at a whole step from a point that is kept, or at an extrapolation."""
-    before = now.extrapolation
-    now = replace(now, params=step, safe=kept, refused=False, objective=objective, trace=(*now.trace, objective))
-    if before.tried:
-        return replace(now, extrapolation=adjusted(before, good=True))
-    if now.n_passes < PLAIN_PASSES_FROM_FIT:
-        return now
-    here, there = model.to_vector(kept), model.to_vector(step)
-    if before.theta0 is None:
-        return replace(now, extrapolation=replace(before, theta0=here))
-    extrapolation, vector = next_point(before, here, there)
-    return replace(now, params=model.from_vector(vector, kept), extrapolation=extrapolation)
+    """Return the position after a full step from an accepted point, or an extrapolation."""
+    extrapolation = position.extrapolation
+    trace = (*position.trace, objective)
+    position = replace(position, params=step, safe=kept, refused=False, objective=objective, trace=trace)
+    if extrapolation.tried:
+        return replace(position, extrapolation=adjusted(extrapolation, good=True))
+    if position.n_passes < PLAIN_PASSES_FROM_FIT:
+        return position
+    start, end = model.to_vector(kept), model.to_vector(step)
+    if extrapolation.theta0 is None:
+        return replace(position, extrapolation=replace(extrapolation, theta0=start))
+    next_extrapolation, vector = next_point(extrapolation, start, end)
+    return replace(position, params=model.from_vector(vector, kept), extrapolation=next_extrapolation)
 
 
-# The refinement with statistics that may be averaged while the map moves, for online EM.
+# The refinement with statistics that may be averaged while the parameters change, for online EM.
 #
 # The Newton step of a column, from gradient g and matrix H at w^, leads to the w^ that solves
 #
 #     (H + ridge) w^ = (H w^_then + g) + ridge (0, c)
 #
-# The right side does not depend on where the column is when these rows are averaged with others. So an average of H
-# and of H w^ + g is a quadratic that all rows so far have made, and its maximum is the update: that is the form of
-# the variational one, eq 11. Rows keep nothing from pass to pass, so each posterior goes its whole way at once.
+# The right side does not depend on the current w^ when these rows are averaged with others. So averages of H and of
+# H w^ + g define a quadratic for all rows so far, and its maximum is the update, in the form of the variational one,
+# eq 11. Rows keep nothing between iterations, so each posterior has to converge at once.
 
 
 class OnlineLogistic(RefinedLogistic):
-    """The refinement as online EM needs it: rows keep nothing, and statistics may be averaged."""
+    """The refinement for online EM: rows keep nothing, and statistics may be averaged."""
 
     def expect(
-        self, params: LogisticParams, shared: Shared, block: Block, carry: Posterior | None, key: Key
+        self, params: LogisticParams, shared: PreparedLogistic, block: Block, carry: Posterior | None, key: Key
     ) -> tuple[LogisticStats, Posterior]:
         """E-step: H, and H w^ + g instead of the gradient."""
         rows = self.rows_after(params, shared, block, carry, ROW_STEPS)
@@ -193,6 +196,6 @@ class OnlineLogistic(RefinedLogistic):
         return replace(stats, linear=stats.linear + times(stats.moments, params.joint)), rows.posterior
 
     def update(self, params: LogisticParams, stats: LogisticStats) -> LogisticParams:
-        """M-step: a Newton step from the average, at once: there is no pass to look where it leads."""
+        """M-step: a Newton step from the average, accepted at once, as no further pass could evaluate it."""
         gradient = stats.linear - times(stats.moments, params.joint)
         return super().update(params, replace(stats, linear=gradient))

@@ -1,8 +1,8 @@
-"""The best Gaussian posterior of a row, in place of Jaakkola and Jordan's.
+"""The best Gaussian posterior of a row, which replaces Jaakkola and Jordan's.
 
     F = Sum_i E[ r_i A_i - ln 2cosh(A_i/2) ] - KL(q || N(0, I)),   A_i ~ N(w_i.mean + b_i, w_i'C w_i)
 
-Steps: C^-1 = I + Sum E[sigma'] w w' and mean += C (W'(t - E[sigma]) - mean), shortened where F would fall.
+Steps: C^-1 = I + Sum E[sigma'] w w' and mean += C (W'(t - E[sigma]) - mean), shortened where F would decrease.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from hiddenbits.families.logistic_pca.params import LogisticParams
 from hiddenbits.maths.missing_cells import Blanks
 from hiddenbits.maths.packed_symmetric import Posterior, identity, invert, pack_outer, row_dot, times
 
-ROUNDING = 1e-13  # a fall of this share is rounding: steps must not hang on it, or equal tables would fit differently
+ROUNDING = 1e-13  # a smaller relative decrease is rounding: if steps depended on it, equal tables would fit differently
 ROW_LENGTHS = (1.0, 0.5, 0.25, 0.0625)  # of a row's step, tried in turn
-FIRST_STEPS = 4  # variational steps of a row without a posterior, before its own steps
-STILL, MOST_STEPS = 1e-4, 12  # a row whose mean moves by less has settled: a next step would be a tenth of that
-ROW_STEPS = 8  # for a posterior that begins at that of the variational bound
+FIRST_STEPS = 4  # variational steps of a row without a posterior, before those of the refinement
+STILL, MOST_STEPS = 1e-4, 12  # a row whose mean moves by less has converged: the next step would be a tenth of that
+ROW_STEPS = 8  # from the variational posterior
 
 
 def _cells(joint: Floats, posterior: Posterior) -> tuple[Floats, Floats]:
@@ -49,31 +49,31 @@ class RefinedRows:
         bound = row_dot(linear, posterior.extended()) - log_cosh.sum(axis=1) - posterior.divergence(log_det_precision)
         return bound, sigma, slope
 
-    def step(self, x: Any, some: Any = slice(None)) -> None:
-        """Improve some rows, by the longest of four lengths at which their F does not fall; else they stay."""
-        W, left = self.params.loadings, np.arange(len(self.linear))[some]
-        target = identity(self.q) + self.slope[some] @ self.packed
-        gradient = np.asarray(x[some] @ W) - self.sigma[some] @ W - self.posterior.mean[some]
+    def step(self, x: Any, rows_to_move: Any = slice(None)) -> None:
+        """Improve some rows by the longest of four steps that does not decrease F; without one a row stays."""
+        W, remaining = self.params.loadings, np.arange(len(self.linear))[rows_to_move]
+        target = identity(self.q) + self.slope[rows_to_move] @ self.packed
+        gradient = np.asarray(x[rows_to_move] @ W) - self.sigma[rows_to_move] @ W - self.posterior.mean[rows_to_move]
         for length in ROW_LENGTHS:
-            everything = len(left) == len(self.linear)
-            rows: Any = slice(None) if everything else left
+            all_rows = len(remaining) == len(self.linear)
+            rows: Any = slice(None) if all_rows else remaining
             precision = (1.0 - length) * self.precision[rows] + length * target
             covariance, log_det = invert(precision, self.q)
-            tried = Posterior(self.posterior.mean[rows] + length * times(covariance, gradient), covariance)
-            blanks = self.blanks if everything else Blanks.of(self.block.observed.take(left))
-            bound, sigma, slope = self._evaluate(tried, log_det, self.linear[rows], blanks)
+            candidate = Posterior(self.posterior.mean[rows] + length * times(covariance, gradient), covariance)
+            blanks = self.blanks if all_rows else Blanks.of(self.block.observed.take(remaining))
+            bound, sigma, slope = self._evaluate(candidate, log_det, self.linear[rows], blanks)
             good = bound >= self.bound[rows] - ROUNDING * np.abs(self.bound[rows])
-            if everything and good.all():
-                self.posterior, self.precision = tried, precision
+            if all_rows and good.all():
+                self.posterior, self.precision = candidate, precision
                 self.bound, self.sigma, self.slope = bound, sigma, slope
                 return
-            kept = left[good]
+            accepted = remaining[good]
             self.posterior = Posterior(self.posterior.mean.copy(), self.posterior.covariance.copy())
-            self.posterior.mean[kept], self.posterior.covariance[kept] = tried.mean[good], covariance[good]
-            self.precision[kept], self.bound[kept] = precision[good], bound[good]
-            self.sigma[kept], self.slope[kept] = sigma[good], slope[good]
-            left, target, gradient = left[~good], target[~good], gradient[~good]
-            if len(left) == 0:
+            self.posterior.mean[accepted], self.posterior.covariance[accepted] = candidate.mean[good], covariance[good]
+            self.precision[accepted], self.bound[accepted] = precision[good], bound[good]
+            self.sigma[accepted], self.slope[accepted] = sigma[good], slope[good]
+            remaining, target, gradient = remaining[~good], target[~good], gradient[~good]
+            if len(remaining) == 0:
                 return
 
 
@@ -89,7 +89,7 @@ def refined_rows(
 
 
 def settled_rows(params: LogisticParams, linear: Floats, block: Block, blanks: Blanks, start: Posterior) -> RefinedRows:
-    """Return the rows when their means have come to rest, each after as many steps as it needs."""
+    """Return the rows after their means have converged, each after as many steps as it needs."""
     rows = RefinedRows(params, linear, block, blanks, start)
     x, _ = block.operands()
     moving: Any = slice(None)

@@ -1,4 +1,4 @@
-"""What logistic PCA says about rows: its link for `latent_gaussian_rows`, drawn nodes, and the most probable x."""
+"""Row functions of logistic PCA: its link for `latent_gaussian_rows`, sampled nodes, and the most probable x."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from hiddenbits.maths.missing_cells import Blanks
 from hiddenbits.maths.numerics import sigmoid, softmax_rows, softplus
 from hiddenbits.maths.packed_symmetric import Posterior, pack, pack_outer, unpack
 
-SHARP = 2.0  # a bit whose activation varies by more than this (standard deviation) within a posterior is an edge of it
-ROUNDS, WIDER = 3, 1.5  # of importance sampling that finds a posterior's width; variance of its draws, against that
-OLD = 2.0  # what was there before a round counts as this many draws for each dimension, and one more
-# Activations beyond this are certain, and exp of them is still a number: for probabilities and odds alone. Logs of
-# probabilities take activations as they are, or what is added (linear in A) and what is taken away would not match.
+SHARP = 2.0  # a cell whose activation has a larger standard deviation within a posterior is an edge of it
+ROUNDS, WIDER = 3, 1.5  # of importance sampling for the width of a posterior; variance of its samples, relative to that
+OLD = 2.0  # the estimate before a round counts as this many samples for each dimension, and one more
+# Activations are clipped to this for probabilities and odds, so that exp does not overflow. Logs of probabilities take
+# activations without clipping: otherwise their two parts, of which one is linear in A, would not cancel.
 FURTHEST = 300.0
 
 
@@ -40,7 +40,7 @@ def chances(A: Floats) -> Floats:
 
 
 def odds(A: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return the odds of a 1, those of a 0, and P(1): what `left_out` needs the posterior means of."""
+    """Return the odds of a 1, those of a 0, and P(1), whose posterior means `left_out` needs."""
     A = np.clip(A, -FURTHEST, FURTHEST)
     return np.exp(A), np.exp(-A), sigmoid(A)
 
@@ -53,7 +53,7 @@ class LogisticRows(LatentRows[LogisticParams]):
         """Return a Gaussian posterior of each row."""
 
     def rule(self, params: LogisticParams) -> Rule | None:
-        """Return the grid to integrate on; None where importance sampling has to do."""
+        """Return the grid to integrate on; None where importance sampling is needed."""
         return params.grid
 
     def activations(self, params: LogisticParams, nodes: Floats) -> Floats:
@@ -73,7 +73,7 @@ class LogisticRows(LatentRows[LogisticParams]):
         return -softplus(A)
 
     def pull(self, params: LogisticParams, block: Block) -> Floats:
-        """Return Sum w^ over the ones of each row, which is all they say, as activations are linear in x; and 1."""
+        """Return Sum w^ over the 1s of each row, which is sufficient because activations are linear in x; and 1."""
         return np.column_stack([block.operands()[0] @ params.joint, np.ones(block.n_rows)])
 
     def lift(self, params: LogisticParams, table: Floats) -> Floats:
@@ -85,44 +85,44 @@ class LogisticRows(LatentRows[LogisticParams]):
         return odds(A)
 
     def by_pull(self, params: LogisticParams, block: Block) -> Floats | None:
-        """Return ln P(t) and the moments of the posterior of each row, where these follow from its pull alone."""
+        """Return ln P(t) and the moments of the posterior of each row, where these depend on its pull alone."""
         if self.rule(params) is not None or not isinstance(block.observed, AllOnes):
             return None
-        if (table := table_of(params)) is None:
+        if (table := softplus_sum_table(params)) is None:
             return None
         sums = np.asarray(block.operands()[0] @ params.joint)
-        found = table.moments(np.ascontiguousarray(sums[:, :-1]))
-        found[:, 0] += sums[:, -1]
-        return found
+        moments = table.moments(np.ascontiguousarray(sums[:, :-1]))
+        moments[:, 0] += sums[:, -1]
+        return moments
 
     def likelihood_and_error(self, params: LogisticParams, shared: object, block: Block) -> Floats:
-        """Return ln P(observed bits) of each row and its standard error: 0 where it is integrated."""
-        if (found := self.by_pull(params, block)) is None:
+        """Return ln P(observed cells) of each row and its standard error: 0 where it is integrated."""
+        if (moments := self.by_pull(params, block)) is None:
             return super().likelihood_and_error(params, shared, block)
-        return np.column_stack([found[:, 0], np.zeros(block.n_rows)])
+        return np.column_stack([moments[:, 0], np.zeros(block.n_rows)])
 
     def proposal(self, params: LogisticParams, block: Block) -> Posterior:
-        """Return the best Gaussian posterior of each row, or one as wide as the posterior is where that is too narrow.
+        """Return the best Gaussian posterior of each row, or a wider one where that is too narrow.
 
-        Where bits are nearly certain a posterior is a Gaussian cut off by sharp edges. The best Gaussian (of the bound)
-        stays clear of the edges: draws from it miss some of the mass, and the spread of their weights does not tell.
+        Where cells are nearly certain a posterior is a Gaussian cut off by sharp edges. The best Gaussian (of the
+        bound) stays away from the edges: samples from it miss some of the mass, and their weights do not show this.
         """
         best, q = self.gaussian_posterior(params, block, refined=True), params.n_components
         spread = np.einsum("nab,ia,ib->ni", unpack(best.covariance, q), params.loadings, params.loadings, optimize=True)
-        Blanks.of(block.observed).fill(spread, 0.0)  # a bit that was not observed cuts nothing off
+        Blanks.of(block.observed).fill(spread, 0.0)  # a missing cell is no edge
         sharp = np.flatnonzero(spread.max(axis=1, initial=0.0) > SHARP**2)
         if not sharp.size:
             return best
         x, observed = block.x.to_dense()[sharp], block.observed.to_dense()[sharp]
-        some = Block(Dense(x), Dense(observed), block.weights[sharp], block.number, block.start)
+        sharp_rows = Block(Dense(x), Dense(observed), block.weights[sharp], block.number, block.start)
         mean, covariance = best.mean.copy(), best.covariance.copy()
         mean[sharp], covariance[sharp] = self._widened(
-            params, some, best.mean[sharp], unpack(best.covariance[sharp], q)
+            params, sharp_rows, best.mean[sharp], unpack(best.covariance[sharp], q)
         )
         return Posterior(mean, covariance)
 
     def _widened(self, params: LogisticParams, block: Block, mean: Floats, covariance: Floats) -> tuple[Floats, Floats]:
-        """Return mean and packed covariance to draw from: those of the posterior, by rounds of importance sampling."""
+        """Return mean and packed covariance to sample from: those of the posterior, by importance sampling."""
         q = params.n_components
         for number in range(ROUNDS):
             roots = np.linalg.cholesky(WIDER * covariance)
@@ -132,18 +132,18 @@ class LogisticRows(LatentRows[LogisticParams]):
             for rows, _, scores in self.drawn_scores(params, block, nodes):
                 weights = scores + ratio[rows]
                 softmax_rows(weights)
-                share = OLD * (q + 1) / (OLD * (q + 1) + 1.0 / (weights * weights).sum(axis=1))  # of what was before
+                share = OLD * (q + 1) / (OLD * (q + 1) + 1.0 / (weights * weights).sum(axis=1))
                 center = (weights[:, None, :] @ nodes[rows])[:, 0]
-                away = nodes[rows] - center[:, None, :]
-                found = np.swapaxes(away * weights[..., None], 1, 2) @ away
+                deviations = nodes[rows] - center[:, None, :]
+                spread = np.swapaxes(deviations * weights[..., None], 1, 2) @ deviations
                 mean[rows] = center
-                covariance[rows] = share[:, None, None] * covariance[rows] + (1.0 - share[:, None, None]) * found
+                covariance[rows] = share[:, None, None] * covariance[rows] + (1.0 - share[:, None, None]) * spread
         return mean, pack(WIDER * covariance)
 
     def drawn_scores(
         self, params: LogisticParams, block: Block, nodes: Floats
     ) -> Iterator[tuple[slice, Floats, Floats]]:
-        """Yield some rows at a time, with A (rows, draws, d) and ln P(t | x) (rows, draws) at nodes of their own."""
+        """Yield some rows at a time, with A (rows, draws, d) and ln P(t | x) (rows, draws) at the nodes of each row."""
         q, n_draws, d = params.n_components, nodes.shape[1], params.n_columns
         x, o = block.operands()
         step = max(1, NODE_NUMBERS // max(n_draws * d, 1))
@@ -159,30 +159,30 @@ class LogisticRows(LatentRows[LogisticParams]):
             yield rows, A, scores - log_cosh.sum(axis=2)
 
     def posterior_mode(self, params: LogisticParams, shared: object, block: Block) -> Floats:
-        """Return the most probable x of each row: the top of ln P(t | x) p(x), by Newton steps from the mean.
+        """Return the most probable x of each row: the maximum of ln P(t | x) p(x), by Newton steps from the mean.
 
-        The function is concave and its curvature lies between 1 and P, so that a step that falls need only be halved.
+        The function is concave and its curvature lies between 1 and P, so a step that decreases it need only be halved.
         """
         x, o = block.operands()
         W, joint, q = params.loadings, params.joint, params.n_components
         blanks = Blanks.of(block.observed)
         linear = np.asarray(x @ joint - 0.5 * (o @ joint))
 
-        def height(at: Floats) -> tuple[Floats, Floats]:
-            A = activations(params, at)
+        def log_density(points: Floats) -> tuple[Floats, Floats]:
+            A = activations(params, points)
             log_cosh = 0.5 * np.abs(A) + np.log1p(np.exp(-np.abs(A)))
             blanks.fill(log_cosh, 0.0)
-            return (linear[:, :q] * at).sum(axis=1) - 0.5 * (at * at).sum(axis=1) - log_cosh.sum(axis=1), A
+            return (linear[:, :q] * points).sum(axis=1) - 0.5 * (points * points).sum(axis=1) - log_cosh.sum(axis=1), A
 
-        def slopes(at: Floats, A: Floats) -> tuple[Floats, Floats]:
+        def slopes(points: Floats, A: Floats) -> tuple[Floats, Floats]:
             p = chances(A)
             slope, pull = p * (1.0 - p), p - 0.5
             blanks.fill(slope, 0.0)
             blanks.fill(pull, 0.0)
-            curve = np.eye(q) + np.einsum("ni,ia,ib->nab", slope, W, W, optimize=True)
-            return linear[:, :q] - pull @ W - at, curve
+            curvature = np.eye(q) + np.einsum("ni,ia,ib->nab", slope, W, W, optimize=True)
+            return linear[:, :q] - pull @ W - points, curvature
 
-        return newton_tops(self.posterior(params, shared, block), height, slopes, n_steps=20, n_halvings=10)[0]
+        return newton_tops(self.posterior(params, shared, block), log_density, slopes, n_steps=20, n_halvings=10)[0]
 
     def log_joint(self, params: LogisticParams, x: Floats, h: Floats) -> float:
         """Return ln P(t | x) + ln p(x) of one complete row t and its hidden x: the definition."""
@@ -191,32 +191,32 @@ class LogisticRows(LatentRows[LogisticParams]):
         return prior + float(np.sum(np.where(x == 1, -np.logaddexp(0.0, -A), -np.logaddexp(0.0, A))))
 
 
-# Rows without missing cells by their pull alone, on a map of two dimensions whose grid would be too large.
+# Rows without missing cells by their pull alone, in two dimensions where a grid would be too large.
 #
 #     ln P(t | x) = p.x + Sum_ones b - F(x),      p = Sum_ones w,  F(x) = Sum_j ln(1 + exp(w_j.x + b_j))
 #     ln P(t)     = G(p) + Sum_ones b,            G(p) = ln E exp(p.x - F(x)),  x ~ N(0, I)
 #
-# F is the same function for all rows: it has a table, computed once from all columns, and a cubic spline through it.
-# G is integrated around the top of p.x - F(x) - x.x / 2, by Gauss-Hermite nodes as wide as its curvature there. On
-# held-out rows of kdd, news100 and 500 columns of retail.dat 15 x 15 of them err by up to 0.0001 nats a row, 7 x 7 by
+# F is the same function for all rows: a cubic spline through a table that is computed once from all columns.
+# G is integrated around the maximum of p.x - F(x) - x.x / 2, by Gauss-Hermite nodes as wide as its curvature there. On
+# held-out rows of kdd, news100 and 500 columns of retail.dat 15 x 15 of them err by up to 0.0001 nats per row, 7 x 7 by
 # up to 0.003; a finer table of F changed nothing.
 
-SPACING, STEEPEST = 0.125, 8.0  # of the table of F; loadings up to which it is as fine as they ask for
-N_STEPS, NEAR = 40, 0.01  # most steps to the top of a row, none longer than 1; length of one that is the last
+SPACING, STEEPEST = 0.125, 8.0  # of the table of F; largest loadings for which it is fine enough
+N_STEPS, NEAR = 40, 0.01  # most steps to the maximum of a row, none longer than 1; shorter steps are the last
 N_NODES = 15  # along each axis of a posterior
-STEP_ROWS = 256  # rows that are integrated together
-STEP_CELLS = 1 << 16  # nodes x columns that are worked on together, in a core's cache
+STEP_ROWS = 256  # rows integrated together
+STEP_CELLS = 1 << 16  # nodes x columns processed together, in the cache of a core
 
 
 @lru_cache(maxsize=2)  # by identity
-def table_of(params: LogisticParams) -> TableOfF | None:
-    """Return F of a map; None where it cannot be as fine as the map asks for."""
-    fits = params.n_components == 2 and np.abs(params.loadings).max(initial=0.0) <= STEEPEST
-    return TableOfF(params) if fits else None
+def softplus_sum_table(params: LogisticParams) -> SoftplusSumTable | None:
+    """Return the table of F; None where it would have to be finer."""
+    fine_enough = params.n_components == 2 and np.abs(params.loadings).max(initial=0.0) <= STEEPEST
+    return SoftplusSumTable(params) if fine_enough else None
 
 
-class TableOfF:
-    """F on a square that REACH fits into, as a cubic spline; its slopes and curvatures, between nodes on a line."""
+class SoftplusSumTable:
+    """F on a square that contains REACH, as a cubic spline; its slopes and curvatures, interpolated linearly."""
 
     def __init__(self, params: LogisticParams) -> None:
         self.half = int(np.ceil(REACH / SPACING)) + 4
@@ -234,10 +234,10 @@ class TableOfF:
         first, second = ([*np.gradient(slope, SPACING)] for slope in self.slopes)
         self.curvatures: list[Floats] = [first[0], first[1], second[1]]
 
-    def at(self, x: Floats, table: Floats, order: int) -> Floats:
-        """Return a table at places, (..., 2)."""
-        places = np.moveaxis(x / SPACING + self.half, -1, 0)
-        return np.asarray(map_coordinates(table, places, order=order, mode="nearest", prefilter=False))
+    def interpolate(self, x: Floats, table: Floats, order: int) -> Floats:
+        """Return a table at points x, (..., 2)."""
+        coordinates = np.moveaxis(x / SPACING + self.half, -1, 0)
+        return np.asarray(map_coordinates(table, coordinates, order=order, mode="nearest", prefilter=False))
 
     def moments(self, pull: Floats) -> Floats:
         """Return G of each pull, with mean and packed covariance of the posterior: side by side, (rows, 6)."""
@@ -246,8 +246,8 @@ class TableOfF:
 
     def _slopes(self, pull: Floats, x: Floats) -> tuple[Floats, Floats]:
         """Return the slope of p.x - F(x) - x.x / 2 and minus its curvature, (rows, 2, 2)."""
-        slope = pull - x - np.stack([self.at(x, table, 1) for table in self.slopes], axis=1)
-        first, mixed, second = (self.at(x, table, 1) for table in self.curvatures)
+        slope = pull - x - np.stack([self.interpolate(x, table, 1) for table in self.slopes], axis=1)
+        first, mixed, second = (self.interpolate(x, table, 1) for table in self.curvatures)
         return slope, np.moveaxis(np.array([[1.0 + first, mixed], [mixed, 1.0 + second]]), 2, 0)
 
     def _moments(self, pull: Floats) -> Floats:
@@ -263,17 +263,17 @@ class TableOfF:
         z, w = hermite(N_NODES)
         nodes = np.stack([a.ravel() for a in np.meshgrid(z, z, indexing="ij")], axis=1)
         log_weights = np.log(np.outer(w, w).ravel()) + 0.5 * (nodes * nodes).sum(axis=1)
-        some = (nodes * nodes).sum(axis=1) <= z[-1] ** 2  # what is in the corners does not count
-        nodes, log_weights = nodes[some], log_weights[some]
-        away = nodes @ np.swapaxes(roots, 1, 2)
-        x = top[:, None] + away
-        heights = (x @ pull[:, :, None])[..., 0] - self.at(x, self.spline, 3) - 0.5 * (x * x).sum(axis=2)
+        inside = (nodes * nodes).sum(axis=1) <= z[-1] ** 2  # corners have negligible weight
+        nodes, log_weights = nodes[inside], log_weights[inside]
+        deviations = nodes @ np.swapaxes(roots, 1, 2)
+        x = top[:, None] + deviations
+        heights = (x @ pull[:, :, None])[..., 0] - self.interpolate(x, self.spline, 3) - 0.5 * (x * x).sum(axis=2)
         heights += log_weights
         highest = heights.max(axis=1, keepdims=True)
         weights = np.exp(heights - highest)
         total = weights.sum(axis=1)
         weights /= total[:, None]
-        mean = (weights[:, None] @ away)[:, 0]
-        spread = (weights[:, None] @ pack_outer(away))[:, 0] - pack_outer(mean)
+        mean = (weights[:, None] @ deviations)[:, 0]
+        spread = (weights[:, None] @ pack_outer(deviations))[:, 0] - pack_outer(mean)
         G = highest[:, 0] + np.log(total * roots[:, 0, 0] * roots[:, 1, 1])
         return np.column_stack([G, top + mean, spread])

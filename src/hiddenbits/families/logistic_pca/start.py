@@ -1,6 +1,6 @@
-"""Where logistic PCA begins: principal components of the centerd columns, found by a few passes over the table.
+"""The start of logistic PCA: principal components of the centered columns, from a few passes over the table.
 
-And where online EM continues from a fit.
+And the start of online EM from a fit.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from hiddenbits.maths.packed_symmetric import pack
 from hiddenbits.maths.ridge import effective_ridge
 from hiddenbits.model_api import Key, Passes
 
-PASSES = 4  # of subspace iteration: a start needs no more
+PASSES = 4  # of subspace iteration, enough for a start
 NOISE = 0.1  # standard deviation of random loadings
-STEEPEST = 4.0  # rare columns would begin with loadings of any size
+STEEPEST = 4.0  # otherwise rare columns could begin with loadings of any size
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,18 +33,18 @@ class Product(Arrays):
 
 
 def _product(means: Floats, V: Floats, block: Block) -> Product:
-    return Product(centerd_product(means, V, block, block.weights))
+    return Product(centered_product(means, V, block, block.weights))
 
 
-def centerd_product(means: Floats, V: Floats, block: Block, weights: Floats) -> Floats:
-    """Return Z'(Z V), Z the centerd columns with 0 for a missing cell: never a table of columns by columns."""
+def centered_product(means: Floats, V: Floats, block: Block, weights: Floats) -> Floats:
+    """Return Z'(Z V), Z the centered columns with 0 for a missing cell, without a matrix of columns by columns."""
     x, o = block.operands()
     R = np.asarray(x @ V - o @ (means[:, None] * V)) * weights[:, None]
     return np.asarray(sums_over_rows(x, R) - means[:, None] * sums_over_rows(o, R))
 
 
 def start_logistic(n_components: int, start_from: str, summary: Summary, key: Key, passes: Passes) -> LogisticParams:
-    """Return the start of a restart: principal components the first time, random loadings afterwards."""
+    """Return the start of a restart: principal components the first time, later random loadings."""
     means = summary.means
     d, q = len(means), n_components
     b = np.log(means) - np.log1p(-means)
@@ -63,22 +63,22 @@ def start_logistic(n_components: int, start_from: str, summary: Summary, key: Ke
 def first_loadings(means: Floats, V: Floats, product: Floats, weight: float, noise: Floats) -> Floats:
     """Return loadings from the last step of subspace iteration.
 
-    Components of the columns, in standard deviations, are divided by p (1 - p): the slope of a sigmoid at p turned
-    round, so that the first map is about that of a linear model.
+    Components of the columns, in standard deviations, are divided by p (1 - p), the slope of the sigmoid at p, so that
+    the first solution is about that of a linear model.
     """
-    variances, turn = np.linalg.eigh(V.T @ product / weight)
-    spread = V @ (turn * np.sqrt(np.maximum(variances, 0.0)))[:, ::-1]
-    W = 0.01 * NOISE * noise  # a dimension that begins at exactly 0 would stay there
+    variances, rotation = np.linalg.eigh(V.T @ product / weight)
+    spread = V @ (rotation * np.sqrt(np.maximum(variances, 0.0)))[:, ::-1]
+    W = 0.01 * NOISE * noise  # a dimension that begins at exactly 0 would stay at 0
     W[:, : V.shape[1]] += np.clip(spread / (means * (1.0 - means))[:, None], -STEEPEST, STEEPEST)
     return W
 
 
 def expected_statistics(params: LogisticParams, weight: float, ridge: float, *, refined: bool = False) -> LogisticStats:
-    """Return the statistics of rows that are just as the parameters say, for online EM to continue from a fit.
+    """Return the statistics that the parameters imply, for online EM to continue from a fit.
 
     Sum kappa <x^ x^'> is weight E[kappa(A) x^ x^'] over the prior: along w it has the moments k0, k1, k2 of kappa(A),
-    across it k0. Sum r <x^> is what makes these very parameters the solution of the update. In the refinement sigma'(A)
-    stands for kappa(A).
+    across it k0. Sum r <x^> is such that these parameters are the solution of the update. In the refinement sigma'(A)
+    replaces kappa(A).
     """
     W, b = params.loadings, params.intercepts
     size = np.maximum(np.sqrt((W * W).sum(axis=1)), 1e-12)
@@ -87,13 +87,13 @@ def expected_statistics(params: LogisticParams, weight: float, ridge: float, *, 
     kappa = 0.25 / np.cosh(A / 2.0) ** 2 if refined else np.tanh(A / 2.0) / (2.0 * A)
     k0, k1, k2 = (kappa @ (p * z**power) for power in range(3))
     along, q = W / size[:, None], params.n_components
-    full = np.empty((len(b), q + 1, q + 1))
-    full[:, :q, :q] = k0[:, None, None] * np.eye(q)
-    full[:, :q, :q] += (k2 - k0)[:, None, None] * along[:, :, None] * along[:, None, :]
-    full[:, :q, q] = full[:, q, :q] = k1[:, None] * along
-    full[:, q, q] = k0
-    full *= weight
-    away = params.joint.copy()
-    away[:, -1] -= params.center
-    linear = (full @ params.joint[..., None])[..., 0] + effective_ridge(ridge) * away
-    return LogisticStats(np.zeros(()), np.asarray(weight), pack(full), linear)
+    matrices = np.empty((len(b), q + 1, q + 1))
+    matrices[:, :q, :q] = k0[:, None, None] * np.eye(q)
+    matrices[:, :q, :q] += (k2 - k0)[:, None, None] * along[:, :, None] * along[:, None, :]
+    matrices[:, :q, q] = matrices[:, q, :q] = k1[:, None] * along
+    matrices[:, q, q] = k0
+    matrices *= weight
+    offset = params.joint.copy()
+    offset[:, -1] -= params.center
+    linear = (matrices @ params.joint[..., None])[..., 0] + effective_ridge(ridge) * offset
+    return LogisticStats(np.zeros(()), np.asarray(weight), pack(matrices), linear)

@@ -1,4 +1,4 @@
-"""`NoisyOrNetwork`: layers of on/off causes, any of which can switch a bit on."""
+"""`NoisyOrNetwork`: layers of on/off causes, any of which can make a cell 1."""
 
 from __future__ import annotations
 
@@ -18,34 +18,34 @@ from hiddenbits.engine import Outcome, Settings, fit_em, fit_persistent, fit_pla
 from hiddenbits.families._base.columns import column_names, table_by_column
 from hiddenbits.families._base.inputs import as_table
 from hiddenbits.families._base.parameters import COMMON, HiddenParts
-from hiddenbits.families._base.showing import strongest as listed
+from hiddenbits.families._base.showing import strongest as strongest_columns
 from hiddenbits.families._base.story import LIKELIHOOD
 from hiddenbits.families._base.transformer import CausesEstimator
+from hiddenbits.families.noisy_or import explanations
 from hiddenbits.families.noisy_or.model import NoisyOr
 from hiddenbits.families.noisy_or.model_gibbs import SURVEY_TABLE, NoisyOrBlocks, NoisyOrGibbs, NoisyOrSampler
 from hiddenbits.families.noisy_or.params import NoisyOrParams, n_free_parameters
 from hiddenbits.families.noisy_or.rows import MOST_EXACT, Marginals
-from hiddenbits.families.noisy_or.verbs import VERB_ROWS, Reasons, Scores, all_reasons, described, reach, sentences
 from hiddenbits.model_api import RowModel
 from hiddenbits.quoting import name_of
 from hiddenbits.shown import SummaryTable
 
-# `GibbsChains`: how a noisy-OR network learns by Gibbs sampling.
+# `GibbsChains`: options of the fit by Gibbs sampling.
 
 
 class GibbsChains(BaseEstimator):  # type: ignore[misc]
-    """The chains of a `NoisyOrNetwork` that learns by Gibbs sampling: one for each row, carried on from pass to pass.
+    """The chains of a `NoisyOrNetwork` fitted by Gibbs sampling: one for each row, continued from pass to pass.
 
     Parameters
     ----------
     n_passes : int, default=40
-        Passes in which a layer learns its strengths. Half as many follow for priors and leak, and for all layers
+        Passes in which the strengths of a layer are fitted. Half as many follow for priors and leak, and for all layers
         together.
     n_sweeps, first_sweeps : int, default=3 and 15
-        How often the states of a row are drawn in a pass, and in the first one.
+        Number of times that the states of a row are sampled in a pass, and in the first pass.
     spare : float, default=1.0
-        How many causes more, as a share, a layer begins with. Those that rows can best do without are taken away
-        again; without spare causes a fit often ends in a bad place.
+        Spare causes that a layer starts with, as a share. Those that contribute least are removed later; without spare
+        causes a fit often ends in a bad local optimum.
 
     Examples
     --------
@@ -69,53 +69,54 @@ class GibbsChains(BaseEstimator):  # type: ignore[misc]
         self.spare = spare
 
 
-EXACT_CAUSES = 6  # up to here every state is enumerated by default; beyond, spare causes find better places
+EXACT_CAUSES = 6  # up to this number states are enumerated by default; for more, spare causes find better optima
 
 
 class NoisyOrNetwork(CausesEstimator[NoisyOrParams, Any]):
-    """A layered noisy-OR network: rows are explained by the causes that are on, and causes by causes above them.
+    """Layered noisy-OR network: rows are explained by the causes that are on, and causes by causes in layers above.
 
-    A bit is on if any of the causes that are on switched it on, each with a probability of its own and independently of
-    the others: P(bit = 1) = 1 - (1 - leak) Prod_i (1 - strength_i) over the causes that are on. So a zero is evidence
-    against every cause that would have made it a one, and a one needs no more than one cause.
+    A cell is 1 if any of the causes that are on switches it on, each with its own probability and independently of the
+    others: P(cell = 1) = 1 - (1 - leak) Prod_i (1 - strength_i) over the causes that are on. So a zero is evidence
+    against every cause that would have made it a 1, and a 1 needs only one cause.
 
     Parameters
     ----------
     n_components : int or tuple of int, default=2
         Number of causes, or of those in each layer, the lowest first.
     method : {"auto", "exact", "gibbs"}, default="auto"
-        Enumerate all states of a layer, which is exact and takes 2^causes; or draw the states of each row by Gibbs
-        sampling, whose cost follows the ones in the table. By default exact up to 6 causes a layer, and Gibbs sampling
-        beyond, which with its spare causes is less likely to end in a bad place. On tables of few columns "exact" is
-        quick up to 12 causes, and ends higher: raise `n_init` with it.
+        Enumerate all states of a layer, which is exact and takes time proportional to 2^causes; or sample the states of
+        each row by Gibbs sampling, whose cost is proportional to the number of 1s. By default exact up to 6 causes per
+        layer, and Gibbs sampling for more, which is less likely to end in a bad local optimum because of its spare
+        causes. On tables with few columns "exact" is fast up to 12 causes, and reaches a higher log-likelihood with a
+        larger `n_init`.
     prior : tuple of two floats, default=(1.0, 1.5)
         Shape and rate of the gamma prior of the weights -ln(1 - strength). The rate counts as that many rows in which
-        the cause was on and the bit stayed off.
+        the cause was on and the cell stayed 0.
     cause_prior : float, optional
-        P(cause on) while a layer learns its strengths; then it is estimated, with a beta prior that counts as one row
-        (a pseudo-row) in which each cause of the top layer is on with this probability. By default such that about
-        three causes are on in a row.
+        P(cause on) while the strengths of a layer are fitted; then it is estimated, with a beta prior that counts as
+        one row (a pseudo-row) in which each cause of the top layer is on with this probability. By default such that
+        about three causes are on per row.
     leak : float, default=0.001
-        P(unit on without a cause) while a layer learns its strengths, at most; then it is estimated.
+        Largest P(unit on without a cause) while the strengths of a layer are fitted; then it is estimated.
     chains : GibbsChains, optional
-        With Gibbs sampling: how many passes and sweeps there are, and spare causes.
+        With Gibbs sampling: numbers of passes, sweeps and spare causes.
     online_passes : int, default=0
         Passes of online EM before the full passes, for tables with very many rows; for ``method="exact"``.
     n_init : int, default=2
         Restarts; the one with the best objective is kept.
     max_iter : int, default=1000
-        Most passes over the table, for each restart (for each stage of an exact fit).
+        Maximum number of iterations, for each restart (for each stage of an exact fit).
     tol : float, default=1e-6
-        Exact fits have converged when a step raises the objective by at most this much a row, in nats.
+        Exact fits have converged when a step increases the objective by at most this much per row, in nats.
     threshold : float, optional
-        Turn numbers into bits: 1 where the number is above the threshold. By default only 0 and 1 are accepted.
+        Turn numbers into 0 and 1: 1 where the number is above the threshold. By default only 0 and 1 are accepted.
     random_state : int, RandomState or None, default=None
-        Seed of starts and draws.
+        Seed of starts and samples.
 
     Attributes
     ----------
     strengths_ : ndarray of shape (causes, columns)
-        P(a cause of the lowest layer alone switches the bit on). Causes come in order of falling activity.
+        P(a cause of the lowest layer alone makes a cell 1). Causes are in order of decreasing activity.
     layers_ : tuple of ndarray
         The same for each layer, (causes, units below).
     leaks_ : tuple of ndarray
@@ -123,12 +124,13 @@ class NoisyOrNetwork(CausesEstimator[NoisyOrParams, Any]):
     priors_ : ndarray
         P(cause on) in the top layer, with the pseudo-row of `cause_prior`.
     trace_ : ndarray of shape (n_iter_,)
-        Objective after each pass: log-likelihood plus log prior; with Gibbs sampling that of the bits together with the
-        states that were drawn, in nats over the table.
+        Objective after each iteration: log-likelihood plus log prior; with Gibbs sampling that of the data together
+        with the sampled states, in nats for the whole table.
     n_iter_, converged_, stop_reason_ : int, bool, str
-        How the best restart went. Gibbs sampling comes to a planned end ("schedule_done").
+        Iterations, convergence and reason to stop of the best restart. Gibbs sampling has a fixed schedule
+        ("schedule_done").
     restarts_ : tuple
-        Objective, passes and stop reason of every restart.
+        Objective, iterations and reason to stop of every restart.
     n_features_in_, feature_names_in_ : int, ndarray
         As scikit-learn defines them.
 
@@ -142,7 +144,7 @@ class NoisyOrNetwork(CausesEstimator[NoisyOrParams, Any]):
     >>> from hiddenbits import NoisyOrNetwork
     >>> rng = np.random.default_rng(0)
     >>> causes = rng.random((400, 2)) < 0.4                     # two causes ...
-    >>> X = causes @ [[1, 1, 1, 0, 0], [0, 0, 1, 1, 1]] > 0     # ... which both switch on the bit in the middle
+    >>> X = causes @ [[1, 1, 1, 0, 0], [0, 0, 1, 1, 1]] > 0     # ... which both switch on the column in the middle
     >>> model = NoisyOrNetwork(2, random_state=0).fit(X)
     >>> (model.strengths_ > 0.5).astype(int)
     array([[0, 0, 1, 1, 1],
@@ -202,19 +204,19 @@ class NoisyOrNetwork(CausesEstimator[NoisyOrParams, Any]):
         n_epochs: int = 10,
         random_state: Randomness = None,
     ) -> NoisyOrNetwork:
-        """Return the network as Lewicki and Sejnowski fitted it, for reproductions.
+        """Return the network with the settings of Lewicki and Sejnowski, for reproductions.
 
-        First strengths between .05 and .15, no spare causes, weights again after blocks of 200 rows, `n_epochs` epochs
-        a layer, states drawn until no cause would change with a probability of .05, at most 15 times, gamma prior with
-        shape 1 and rate 1.5, priors held, one run. The defaults of the class are better. A file holds the fitted
-        network as a plain `NoisyOrNetwork`.
+        First strengths between .05 and .15, no spare causes, an update after every 200 rows, `n_epochs` epochs per
+        layer, states sampled until no cause would change with a probability of .05, at most 15 times, gamma prior with
+        shape 1 and rate 1.5, fixed priors, one run. The defaults of the class are better. `save` writes a plain
+        `NoisyOrNetwork`.
 
         Parameters
         ----------
         n_components : tuple of int
             Causes of each layer, the lowest first.
         cause_prior : float
-            P(cause on), which the paper does not give.
+            P(cause on), which the paper does not report.
         n_epochs : int
             Epochs of each layer.
         random_state : int, RandomState or None
@@ -230,56 +232,56 @@ class NoisyOrNetwork(CausesEstimator[NoisyOrParams, Any]):
         return _PaperNetwork(n_components, cause_prior=cause_prior, n_epochs=n_epochs, random_state=random_state)
 
     def _sizes(self) -> list[int]:
-        """Return the causes of each layer; refuse what is no such list."""
-        given: Any = self.n_components
-        sizes: list[Any] = [given] if isinstance(given, (int, np.integer)) else list(given)
+        """Return the causes of each layer; raise an error if `n_components` is invalid."""
+        declared: Any = self.n_components
+        sizes: list[Any] = [declared] if isinstance(declared, (int, np.integer)) else list(declared)
         if not sizes or not all(isinstance(n, (int, np.integer)) and n >= 1 for n in sizes):
             raise ValueError(
-                f"n_components={self.n_components!r}: give the number of causes, or a tuple with the number in each "
+                f"n_components={self.n_components!r} must be the number of causes, or a tuple with the number in each "
                 "layer, the lowest first, all of them at least 1."
             )
         return [int(n) for n in sizes]
 
     def _gamma(self) -> tuple[float, float]:
-        """Return shape and rate of the prior; refuse what is no such pair."""
-        given: Any = list(self.prior)
-        numbers = len(given) == 2 and all(isinstance(one, (int, float, np.number)) for one in given)
-        if not numbers or not (given[0] >= 1.0 and 0.0 < given[1] < np.inf and given[0] < np.inf):
+        """Return shape and rate of the prior; raise an error if `prior` is invalid."""
+        prior: Any = list(self.prior)
+        numbers = len(prior) == 2 and all(isinstance(value, (int, float, np.number)) for value in prior)
+        if not numbers or not (prior[0] >= 1.0 and 0.0 < prior[1] < np.inf and prior[0] < np.inf):
             raise ValueError(
-                f"prior={self.prior!r}: give the shape and the rate of the gamma prior, such as (1.0, 1.5), the shape "
-                "at least 1 and the rate above 0."
+                f"prior={self.prior!r} must be the shape and the rate of the gamma prior, such as (1.0, 1.5), the "
+                "shape at least 1 and the rate above 0."
             )
-        return float(given[0]), float(given[1])
+        return float(prior[0]), float(prior[1])
 
     @property
-    def _how(self) -> str:
-        """How it learns, "exact" or "gibbs"."""
+    def _fit_method(self) -> str:
+        """The method of the fit, "exact" or "gibbs"."""
         most = max(self._sizes())
         if self.method == "auto":
             return "gibbs" if most > EXACT_CAUSES else "exact"
         if self.method == "exact" and most > MOST_EXACT:
             raise ValueError(
-                f'method="exact" goes through all states of a layer, and {most} causes have 2^{most}. '
-                f'Give at most {MOST_EXACT}, or use method="gibbs".'
+                f'method="exact" enumerates all states of a layer, and {most} causes have 2^{most}. '
+                f'Use at most {MOST_EXACT}, or use method="gibbs".'
             )
         return self.method
 
     def _settings(self) -> Settings:
-        if self._how != "exact" and self.online_passes:
+        if self._fit_method != "exact" and self.online_passes:
             raise ValueError('online_passes are for method="exact". Set online_passes=0.')
         return super()._settings()
 
     @property
     def _loop(self) -> Callable[..., Outcome]:
-        return fit_em if self._how == "exact" else fit_planned
+        return fit_em if self._fit_method == "exact" else fit_planned
 
     def _options(self) -> dict[str, Any]:
         return {"chains": self.chains or GibbsChains()}
 
     def _model(self) -> NoisyOr | NoisyOrSampler:
-        """Return the network that verbs ask: it enumerates where the fitted layers are small, however they learned."""
+        """Return the model of the row functions: it enumerates if the fitted layers are small, whatever the method."""
         fitted = hasattr(self, "_params")
-        exact = max(self._params.n_causes) <= MOST_EXACT if fitted else self._how == "exact"
+        exact = max(self._params.n_causes) <= MOST_EXACT if fitted else self._fit_method == "exact"
         return NoisyOr(**self._declared()) if exact else self._sampler()
 
     def _declared(self) -> dict[str, Any]:
@@ -288,17 +290,17 @@ class NoisyOrNetwork(CausesEstimator[NoisyOrParams, Any]):
         return {"n_components": self._sizes(), **priors}
 
     def _sampler(self) -> NoisyOrSampler:
-        given = self._options()["chains"]
-        chains = {name: getattr(given, name) for name in ("n_passes", "n_sweeps", "first_sweeps")}
-        return self._sampled(**self._declared(), **chains, spare=float(given.spare), seed=self._draw_seed)
+        options = self._options()["chains"]
+        chains = {name: getattr(options, name) for name in ("n_passes", "n_sweeps", "first_sweeps")}
+        return self._sampled(**self._declared(), **chains, spare=float(options.spare), seed=self._draw_seed)
 
     def _fit_model(self, model: Any, table: Table) -> Any:
-        if self._how == "exact":
+        if self._fit_method == "exact":
             return NoisyOr(**self._declared())
         return replace(self._sampler(), survey_share=min(1.0, SURVEY_TABLE / max(table.shape[0], 1)))
 
     def _finished(self, params: NoisyOrParams) -> NoisyOrParams:
-        """Causes in order of falling activity: their order means nothing."""
+        """Return causes in order of decreasing activity: their order is arbitrary."""
         return params.ordered() if self._model().mismatch(params) is None else params
 
     @property
@@ -312,23 +314,23 @@ class NoisyOrNetwork(CausesEstimator[NoisyOrParams, Any]):
 
     @property
     def _score_is(self) -> str | None:
-        return LIKELIHOOD if self._how == "exact" else None
+        return LIKELIHOOD if self._fit_method == "exact" else None
 
     def _tables(self) -> dict[str, SummaryTable]:
         causes, names, params = self._code_names(), column_names(self), self._params
-        lists = [listed(row, names) for layer in reach(params) for row in layer]
+        lists = [strongest_columns(row, names) for layer in explanations.cause_effects(params) for row in layer]
         columns = {"cause": causes, "on": np.concatenate(params.activity), "switches on": lists}
         lowest = dict(zip(causes, params.layers[0], strict=False))  # the leak comes last
         strengths = {**lowest, "no cause": params.layers[0][-1]}
         spread = params.layers[0][:-1].max(axis=0, initial=0.0)
-        title = "Strengths: P(a cause alone switches the bit on)"
+        title = "Strengths: P(a cause alone makes the cell 1)"
         return {
             "causes": SummaryTable("Causes, how often they are on, and what they switch on", columns, "causes"),
             "strengths": table_by_column(self, title, strengths, spread),
         }
 
     def marginals(self, X: object) -> Marginals:
-        """Return P(unit on | observed bits) of all units, with Monte-Carlo standard errors.
+        """Return P(unit on | observed cells) of all units, with Monte-Carlo standard errors.
 
         Parameters
         ----------
@@ -339,18 +341,18 @@ class NoisyOrNetwork(CausesEstimator[NoisyOrParams, Any]):
         -------
         marginals : Marginals
             `probabilities` and `errors`, both of shape (rows, units), the lowest layer first. Errors are 0 where the
-            states could be enumerated.
+            states can be enumerated.
         """
         model = self._model()
         if isinstance(model, NoisyOr):
             p = self.transform(X)
             return Marginals(p, np.zeros(p.shape))
-        both = self._map(X, model.posterior_and_error)
-        half = both.shape[1] // 2
-        return Marginals(both[:, :half], both[:, half:])
+        columns = self._map(X, model.posterior_and_error)
+        n_units = columns.shape[1] // 2
+        return Marginals(columns[:, :n_units], columns[:, n_units:])
 
-    def score_with_error(self, X: object) -> Scores:
-        """Return the log-likelihood of each row's observed bits with its standard error.
+    def score_with_error(self, X: object) -> explanations.NetworkScores:
+        """Return the log-likelihood of each row's observed cells with its standard error.
 
         Parameters
         ----------
@@ -359,79 +361,80 @@ class NoisyOrNetwork(CausesEstimator[NoisyOrParams, Any]):
 
         Returns
         -------
-        scores : Scores
-            `log_likelihood` and `errors`. An annealed estimate is made from two sides, and refused where they disagree.
+        scores : NetworkScores
+            `log_likelihood` and `errors`. Annealing gives two estimates; if they disagree, an error is raised.
         """
         model = self._model()
         if isinstance(model, NoisyOr):
             values = self.score_samples(X)
-            return Scores(values, np.zeros(len(values)))
-        both = self._map(X, model.log_likelihood_and_error)
-        return Scores(both[:, 0], both[:, 1])
+            return explanations.NetworkScores(values, np.zeros(len(values)))
+        columns = self._map(X, model.log_likelihood_and_error)
+        return explanations.NetworkScores(columns[:, 0], columns[:, 1])
 
-    def why(self, X: object) -> Reasons:
-        """Return the share of each cause in every bit that is on.
+    def responsibilities(self, X: object) -> explanations.Responsibilities:
+        """Return the responsibility of each cause for every 1.
 
-        Of the causes that are on in a row, each takes part in bit j in proportion to its weight -ln(1 - strength);
-        the shares are averaged over what causes may be on given the row.
+        Given which causes are on in a row, the share of a cause in the 1 of column j is proportional to its weight
+        -ln(1 - strength). The responsibility is the posterior mean of this share.
 
         Parameters
         ----------
         X : table of shape (rows, columns)
-            As for `fit`; a few rows, since every one gets a number for each cause.
+            As for `fit`; a few rows, since the result has a number for each 1 and cause.
 
         Returns
         -------
-        reasons : Reasons
+        responsibilities : Responsibilities
+            `rows` and `columns` of the 1s, and `shares` of shape (ones, causes + 1), the leak's last.
         """
         table, model = as_table(self, X, reset=False), self._model()
-        return all_reasons(model, self._params, table.grid(self._height(model, table)))
+        return explanations.responsibilities_of_rows(model, self._params, table.grid(self._height(model, table)))
 
     def describe(self, *, n_bits: int = 5) -> list[str]:
-        """Return a line for each cause, those of the lowest layer first: how often it is on, and its strongest bits.
+        """Return a line for each cause, those of the lowest layer first: how often it is on, and its strongest columns.
 
-        In each layer those come first that bring the most ones into the table: P(on) times the sum of strengths. Of
-        causes above the lowest layer the numbers are P(bit on) when this cause alone is on, leaks apart.
+        Causes of a layer are in order of the number of 1s that they account for, P(on) times the sum of strengths. For
+        causes above the lowest layer the numbers are P(cell = 1) when only this cause is on, without leaks.
 
         Parameters
         ----------
         n_bits : int, default=5
-            Bits of a line.
+            Columns per line.
 
         Returns
         -------
         lines : list of str
         """
         check_is_fitted(self, "_params")
-        return described(self._params, self._bit_names(), n_bits)
+        return explanations.cause_lines(self._params, self._bit_names(), n_bits)
 
     def explain(self, X: object, *, n_bits: int = 3, what: str = "row") -> list[str]:
-        """Return a sentence for each row: which causes are most probably on, and which of its bits each explains.
+        """Return a sentence for each row: the most probable causes, and the 1s that each of them explains.
 
-        A bit is said to be explained by the strongest of the causes that are on; `why` has all shares.
+        A 1 is explained by the strongest of the causes that are on; `responsibilities` has the shares of all causes.
 
         Parameters
         ----------
         X : table of shape (rows, columns)
             As for `fit`; a few rows.
         n_bits : int, default=3
-            How many of its strongest bits stand for the name of a cause.
+            Number of strongest columns that serve as the name of a cause.
         what : str, default="row"
-            What a row is, such as "basket" or "patient".
+            Name of a row, such as "basket" or "patient".
 
         Returns
         -------
         sentences : list of str
         """
         table = as_table(self, X, reset=False)
-        return sentences(self._params, self.posterior_mode(table), table, self._bit_names(), n_bits, what)
+        return explanations.sentences(self._params, self.posterior_mode(table), table, self._bit_names(), n_bits, what)
 
     def _bit_names(self) -> list[str]:
         return [name_of(n) for n in getattr(self, "feature_names_in_", np.arange(self.n_features_in_))]
 
     def _height(self, model: RowModel[NoisyOrParams, Any], table: Table) -> int:
         height = super()._height(model, table)
-        return height if isinstance(model, NoisyOr) else min(height, VERB_ROWS)
+        return height if isinstance(model, NoisyOr) else min(height, explanations.BLOCK_ROWS)
 
     def _pass_height(self, model: RowModel[NoisyOrParams, Any], table: Table) -> int:
         height = super()._height(model, table)
@@ -439,7 +442,7 @@ class NoisyOrNetwork(CausesEstimator[NoisyOrParams, Any]):
 
     @property
     def strengths_(self) -> Floats:
-        """P(a cause of the lowest layer alone switches the bit on)."""
+        """P(a cause of the lowest layer alone makes a cell 1)."""
         return self._params.layers[0][:-1]
 
     @property
@@ -464,7 +467,7 @@ class NoisyOrNetwork(CausesEstimator[NoisyOrParams, Any]):
 
 
 class _PaperNetwork(NoisyOrNetwork):
-    """The network of `NoisyOrNetwork.paper`: its constructor has what the paper varies."""
+    """The network of `NoisyOrNetwork.paper`, with the settings that the paper varies as parameters."""
 
     _saved_as = NoisyOrNetwork
     _sampled = NoisyOrBlocks

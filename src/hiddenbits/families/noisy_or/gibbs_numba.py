@@ -1,7 +1,7 @@
-"""Compiled twins of `off_of` and `sweep_layer`, for whoever has numba (the extra `fast`): row by row.
+"""Compiled twins of `p_off` and `sweep_layer`, with numba (the extra `fast`): row by row.
 
-The probabilities of a row's ones are multiplied, and one quotient and one logarithm are taken for each cause. A row's
-products and its random numbers are its own, so the result is the same whatever rows are next to it.
+The probabilities of a row's 1s are multiplied, and one quotient and one logarithm are taken for each cause. The
+result for a row does not depend on other rows.
 """
 
 from __future__ import annotations
@@ -13,30 +13,30 @@ from numba import njit
 
 from hiddenbits.array_types import AnyArray, Bytes, Floats
 
-SMALL_PRODUCT = 1e-290  # below, a product of probabilities may have left the range of numbers on the way
-LEAST_OFFSET = -600.0  # below, e^-offset would
+SMALL_PRODUCT = 1e-290  # smaller products of probabilities may have underflowed
+LEAST_OFFSET = -600.0  # for smaller offsets e^-offset overflows
 
-# Sums and products of a row may be taken in another order, which is what lets them run several at a time. The order
-# depends on the row's length alone.
+# Sums and products of a row may be reordered, which allows vector instructions. The order depends on the row's length
+# alone.
 ANY_ORDER = {"reassoc", "contract"}
 
 
 @njit(cache=True, nogil=True)
-def off_rows(indptr: AnyArray, indices: AnyArray, states: Bytes, keep: Floats, off: Floats) -> None:
-    """Write e^{-u} of every one into `off`."""
+def off_rows(indptr: AnyArray, indices: AnyArray, states: Bytes, inhibition: Floats, off: Floats) -> None:
+    """Write e^{-u} of every 1 into `off`."""
     n, K = states.shape
     for r in range(n):
         for e in range(indptr[r], indptr[r + 1]):
-            off[e] = keep[indices[e], K]
+            off[e] = inhibition[indices[e], K]
         for i in range(K):
             if states[r, i]:
                 for e in range(indptr[r], indptr[r + 1]):
-                    off[e] *= keep[indices[e], i]
+                    off[e] *= inhibition[indices[e], i]
 
 
 @njit(cache=True, nogil=True, fastmath=ANY_ORDER, error_model="numpy")
 def _products(off: Floats, q: Floats, m: int) -> tuple[float, float]:
-    """Return two products whose quotient is that of the probabilities of the ones with and without a cause."""
+    """Return two products whose quotient is that of the probabilities of the 1s with and without a cause."""
     with_it, without = 1.0, 1.0
     for e in range(m):
         with_it *= 1.0 - off[e] * q[e]
@@ -46,7 +46,7 @@ def _products(off: Floats, q: Floats, m: int) -> tuple[float, float]:
 
 @njit(cache=True, nogil=True)
 def _long_log(off: Floats, q: Floats, m: int) -> float:
-    """Return the logarithm of the quotient of `_products` for long rows, whose products no number can hold."""
+    """Return the logarithm of the quotient of `_products` for long rows, whose products would underflow."""
     with_it, without, total = 1.0, 1.0, 0.0
     for e in range(m):  # no factor is below 1e-13
         with_it *= 1.0 - off[e] * q[e]
@@ -58,13 +58,13 @@ def _long_log(off: Floats, q: Floats, m: int) -> float:
 
 
 @njit(cache=True, nogil=True, fastmath=ANY_ORDER, error_model="numpy")
-def _gather(indices: AnyArray, a: int, m: int, keep: Floats, off: Floats, here: Floats, q: Floats) -> None:
-    """Put e^{-w} of a row's ones side by side, (K, m), and e^{-u} into `here`: the loops over ones then run along."""
+def _gather(indices: AnyArray, a: int, m: int, inhibition: Floats, off: Floats, row_off: Floats, q: Floats) -> None:
+    """Put e^{-w} of a row's 1s side by side, (K, m), and e^{-u} into `row_off`, for contiguous loops over 1s."""
     for e in range(m):
         j = indices[a + e]
-        here[e] = off[a + e]
+        row_off[e] = off[a + e]
         for i in range(len(q)):
-            q[i, e] = keep[j, i]
+            q[i, e] = inhibition[j, i]
 
 
 @njit(cache=True, nogil=True)
@@ -83,50 +83,50 @@ def sweep_rows(
     states: Bytes,
     offsets: Floats,
     share: float,
-    keep: Floats,
+    inhibition: Floats,
     uniforms: Floats,
     active: AnyArray,
     flips: Floats,
     odds: Floats,
 ) -> None:
-    """Draw every cause of every active row again, in place; see `sweep_layer` for the arguments.
+    """Sample every cause of every active row, in place; see `sweep_layer` for the arguments.
 
-    `offsets` may have one row for all. Log-odds are written if `odds` has rows; without them most causes are
-    drawn from the quotient of products itself, with neither logarithm nor exponential.
+    `offsets` may have one row for all. Log-odds are written if `odds` has rows; otherwise most causes are
+    sampled from the quotient of products itself, without logarithm or exponential.
     """
     n, K = states.shape
     longest = _longest(indptr)
-    buffer, here, against = np.empty((K, longest)), np.empty(longest), np.empty(K)
-    one, wanted = len(offsets) == 1, len(odds) > 0
+    buffer, row_off, inverse_odds = np.empty((K, longest)), np.empty(longest), np.empty(K)
+    one_offset, with_odds = len(offsets) == 1, len(odds) > 0
     for r in range(n):
-        if r == 0 or not one:
+        if r == 0 or not one_offset:
             for i in range(K):
-                against[i] = math.exp(-offsets[r, i]) if offsets[r, i] > LEAST_OFFSET else math.inf
+                inverse_odds[i] = math.exp(-offsets[r, i]) if offsets[r, i] > LEAST_OFFSET else math.inf
         if not active[r]:
             continue
         a, m = indptr[r], indptr[r + 1] - indptr[r]
-        _gather(indices, a, m, keep, off, here, buffer)
+        _gather(indices, a, m, inhibition, off, row_off, buffer)
         largest = 0.0
         for i in range(K):
             on, q = states[r, i] == 1, buffer[i]
             if on:
                 for e in range(m):
-                    here[e] /= q[e]
-            with_it, without = _products(here, q, m)
+                    row_off[e] /= q[e]
+            with_it, without = _products(row_off, q, m)
             long = without < SMALL_PRODUCT
-            if wanted or share != 1.0 or long or against[i] == math.inf:
-                log_quotient = _long_log(here, q, m) if long else math.log(with_it / without)
-                x = offsets[0 if one else r, i] + share * log_quotient
+            if with_odds or share != 1.0 or long or inverse_odds[i] == math.inf:
+                log_quotient = _long_log(row_off, q, m) if long else math.log(with_it / without)
+                x = offsets[0 if one_offset else r, i] + share * log_quotient
                 p = 1.0 / (1.0 + math.exp(-x)) if x > -700.0 else 0.0
-                if wanted:
+                if with_odds:
                     odds[r, i] = x
             else:
-                p = with_it / (with_it + without * against[i])
-            turned = uniforms[r, i] < p
+                p = with_it / (with_it + without * inverse_odds[i])
+            new_state = uniforms[r, i] < p
             largest = max(largest, 1.0 - p if on else p)
-            if turned:
+            if new_state:
                 for e in range(m):
-                    here[e] *= q[e]
-            states[r, i] = 1 if turned else 0
-        off[a : a + m] = here[:m]
+                    row_off[e] *= q[e]
+            states[r, i] = 1 if new_state else 0
+        off[a : a + m] = row_off[:m]
         flips[r] = largest

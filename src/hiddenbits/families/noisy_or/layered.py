@@ -1,4 +1,4 @@
-"""What a noisy-OR network is, however it is learned: its definition, draws, and the prior."""
+"""What all noisy-OR models share: the definition, sampling, and the prior."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class Layered:
     alpha, beta : float
         Shape and rate of the gamma prior of every weight.
     prior : float or None
-        P(cause on) while a layer learns; None means about three causes on in a row.
+        P(cause on) while a layer is fitted; None means about three causes on per row.
     leak : float
-        P(bit on without a cause) while a layer learns, at most.
+        Largest P(unit on without a cause) while a layer is fitted.
     """
 
     n_components: list[int] = field(default_factory=lambda: [2])
@@ -39,24 +39,24 @@ class Layered:
     params_type = NoisyOrParams
 
     def center(self, params: NoisyOrParams) -> float:
-        """Return where the prior of the top layer's priors has its center."""
+        """Return the center of the prior of the top layer's priors."""
         return first_prior(self.prior, self.n_components[len(params.n_causes) - 1])
 
     def objective(self, params: NoisyOrParams, stats: Statistics) -> float:
-        """Return the log-likelihood, or the log-joint of bits and drawn states, plus the log prior."""
+        """Return the log-likelihood, or the log-joint of data and sampled states, plus the log prior."""
         return float(stats.bound) + log_prior(params, self.alpha, self.beta, self.center(params))
 
     def reconstruct(self, params: NoisyOrParams, codes: Floats) -> Floats:
-        """Return 1 - (1 - f_0j) Prod_i (1 - p_i f_ij): bits given causes of the lowest layer that are on with p_i."""
+        """Return 1 - (1 - f_0j) Prod_i (1 - p_i f_ij): P(cell = 1) if causes of the lowest layer are on with p_i."""
         f = params.layers[0]
         log_off = np.tile(np.log1p(-f[-1]), (len(codes), 1))
-        for i in range(len(f) - 1):  # a loop over causes: (rows, causes, columns) would be too much at once
+        for i in range(len(f) - 1):  # a loop over causes: an array (rows, causes, columns) would be too large
             log_off += np.log1p(-np.outer(np.clip(codes[:, i], 0.0, 1.0), f[i]))
         return np.asarray(-np.expm1(log_off))
 
     def sample(self, params: NoisyOrParams, n: int, rng: np.random.Generator) -> tuple[Bytes, Floats]:
-        """Draw n rows and the states of all units, from the top down."""
-        states = Network.of(params).drawn(n, rng)
+        """Sample n rows and the states of all units, from the top down."""
+        states = Network.of(params).sample_states(n, rng)
         w = params.w[0]
         x = rng.random((n, params.n_columns)) < -np.expm1(-(states[0] @ w[:-1] + w[-1]))
         return x.view(np.uint8), np.concatenate(states, axis=1).astype(np.float64)

@@ -1,10 +1,10 @@
-"""The noisy-OR network by enumeration: exact likelihood, exact EM, for layers of at most about ten causes.
+"""The noisy-OR network by enumeration: exact likelihood and EM, for layers of at most about ten causes.
 
     ln P(x | s) = Sum_j x_j [ ln g_j(s) + u_j(s) ] - o_j u_j(s),   g = 1 - e^{-u},   over the observed j
 
-Zeros are linear in u, so that a row's cost follows its ones: every state of the lowest layer is a node
-(`families/nodes`). Layers learn one after the other, the lowest first; priors and leak are held while a layer's
-weights are learned, then estimated, and at the end all layers learn together. These are the stages of the fit.
+Zeros are linear in u, so the cost of a row is proportional to its 1s: every state of the lowest layer is a node
+(`families/nodes`). Layers are fitted one after the other, the lowest first; priors and leak are fixed while a layer's
+weights are fitted, then estimated, and at the end all layers are fitted together. These are the stages of the fit.
 
 | letter | meaning | shape |
 |---|---|---|
@@ -42,13 +42,13 @@ class NoisyOr(Layered, AsOnSubsample, Linked, Nodes[NoisyOrParams]):
     Parameters
     ----------
     learns : {"strengths", "layer", "network"}
-        What the update changes.
+        Parameters that the update changes.
     """  # noqa: D400
 
     learns: Learns = "network"
 
     promises = Promises(
-        why={"online_gap": "the causes of the first few hundred rows may not be those of all, and EM stays with them"},
+        why={"online_gap": "EM may stay with the causes of the first few hundred rows, not those of all"},
         online_gap=0.15,
     )
 
@@ -57,13 +57,13 @@ class NoisyOr(Layered, AsOnSubsample, Linked, Nodes[NoisyOrParams]):
         return footprint(1 << self.n_components[0], n_columns, row_cells)
 
     def start(self, summary: Summary, key: Key, passes: Passes) -> NoisyOrParams:
-        """Return the lowest layer, with causes that are nearly alike."""
+        """Return the lowest layer, with nearly equal causes."""
         K = self.n_components[0]
         f = first_strengths(summary.means, K, self.leak, None, key.rng())
         return NoisyOrParams.of([f], np.full(K, first_prior(self.prior, K)))
 
     def stages(self) -> Sequence[Stage[NoisyOrParams, NodeCounts]]:
-        """Return the network layer by layer: its strengths, then its priors and leak; at last all layers together."""
+        """Return the network layer by layer: strengths, then priors and leak; at the end all layers together."""
         stages: list[Stage[NoisyOrParams, NodeCounts]] = []
         for number in range(len(self.n_components)):
             begin = self._with_next_layer if number else None
@@ -76,34 +76,34 @@ class NoisyOr(Layered, AsOnSubsample, Linked, Nodes[NoisyOrParams]):
         return with_layer(params, K, first_prior(self.prior, K), self.leak, None, key.rng())
 
     def update(self, params: NoisyOrParams, stats: NodeCounts) -> NoisyOrParams:
-        """M-step for what learns now: from the counts of each layer's states come those of the layer above."""
-        held, layers = self.learns == "strengths", list(params.layers)
+        """M-step for the parameters of this stage; the counts of a layer's states give those of the layer above."""
+        fixed, layers = self.learns == "strengths", list(params.layers)
         ones, tried, rows = stats.ones, stats.observed, stats.classes
         for number, states in enumerate(params.states):
             if self.learns == "network" or number + 1 == len(layers):
-                layers[number] = best_layer(layers[number], states, ones, tried, self.alpha, self.beta, held)
+                layers[number] = best_layer(layers[number], states, ones, tried, self.alpha, self.beta, fixed)
             if number + 1 < len(layers):
                 joint = rows[:, None] * params.above_given(number)
                 ones, rows = states[:, :-1].T @ joint, joint.sum(axis=0)
                 tried = rows[None, :]
         on = rows @ params.states[-1][:, :-1]
-        priors = params.priors if held else best_priors(on, float(stats.weight), self.center(params))
+        priors = params.priors if fixed else best_priors(on, float(stats.weight), self.center(params))
         return NoisyOrParams.of(layers, priors, params.names)
 
     def stats_flaw(self, stats: NodeCounts, params: NoisyOrParams) -> str | None:
         """Return what makes statistics invalid for these parameters, or None."""
         return stats.flaw({"d": params.n_columns, "K": 1 << params.n_causes[0]})
 
-    # Row functions beyond those of all nodes.
+    # Row functions in addition to those of all models with nodes.
 
     def posterior(self, params: NoisyOrParams, shared: Scores, block: Block) -> Floats:
-        """Return P(unit on | observed bits), of all units, the lowest layer first."""
+        """Return P(unit on | observed cells), of all units, the lowest layer first."""
         return np.asarray(np.minimum(self.node_weights(params, shared, block) @ params.on_given, 1.0))
 
     def posterior_mode(self, params: NoisyOrParams, shared: Scores, block: Block) -> Floats:
-        """Return the most probable state of all units together, given the observed bits."""
+        """Return the most probable joint state of all units, given the observed cells."""
         log_p = np.log(np.maximum(self.node_weights(params, shared, block), 1e-300))
-        # The best continuation above each state is looked for from the top down.
+        # The best continuation above each state is computed from the top down.
         best, value = np.zeros((1 << params.n_causes[-1], 0), np.int64), np.zeros(1 << params.n_causes[-1])
         for number in range(len(params.n_causes) - 2, -1, -1):
             joint = np.log(np.maximum(params.above_given(number), 1e-300)) + value
@@ -113,22 +113,22 @@ class NoisyOr(Layered, AsOnSubsample, Linked, Nodes[NoisyOrParams]):
         chosen = np.column_stack([lowest, best[lowest]])
         return np.concatenate([states_of(K)[chosen[:, number]] for number, K in enumerate(params.n_causes)], axis=1)
 
-    def reasons(self, params: NoisyOrParams, shared: Scores, block: Block) -> Reasons:
-        """Return row and column of every one, and the shares of the causes in it, the leak's last: (ones, K + 1)."""
+    def responsibilities(self, params: NoisyOrParams, shared: Scores, block: Block) -> CauseShares:
+        """Return row and column of every 1, and the shares of the causes in it, the leak's last: (ones, K + 1)."""
         indptr, indices = block.x.ones()
         rows = np.repeat(np.arange(block.n_rows), np.diff(indptr))
         p, w, states = self.node_weights(params, shared, block), params.w[0], params.states[0]
         shares = np.empty((len(rows), len(w)))
-        for i in range(len(w)):  # a loop over causes: all at once would be (rows, columns, causes)
+        for i in range(len(w)):  # a loop over causes: an array (rows, columns, causes) would be too large
             mean = p @ (states[:, i : i + 1] * w[i] / params.inputs[0])
             shares[:, i] = mean[rows, indices]
         return block.start + rows, indices, shares
 
 
-Reasons = tuple[Rows, AnyArray, Floats]
-"""Why bits are on: row and column of every one, and the share of each cause in it.
+CauseShares = tuple[Rows, AnyArray, Floats]
+"""Row and column of every 1, and the responsibility of each cause for it.
 
-Think of every cause that is on as a source of events for bit j, w_ij of them on average, any one of which switches
-the bit on. Given that it is on, the first event came from cause i with probability w_ij S_i / u_j. These shares add
-up to 1, the leak's included; what is returned is their mean over the states of the causes given the row.
+Regard every cause that is on as a Poisson source of events for column j, w_ij on average, any one of which switches the
+cell on. Given that it is on, the first event came from cause i with probability w_ij S_i / u_j. These shares add up to
+1 with that of the leak; the responsibilities are their means over the states of the causes given the row.
 """

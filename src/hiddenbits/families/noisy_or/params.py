@@ -1,14 +1,14 @@
-"""Parameters of a layered noisy-OR network, all states of a small one, and the prior.
+"""Parameters of a layered noisy-OR network, all states of a small network, and the prior.
 
 A unit that is on is a cause of the units below it. Each cause that is on may switch a unit on, independently of the
 others, and the unit is on if any of them did (Lewicki & Sejnowski 1996):
 
     P(S_j = 1 | layer above) = 1 - exp(-u_j),   u_j = w_0j + Sum_i S_i w_ij,   f_ij = 1 - exp(-w_ij)
 
-Letters and shapes are in `model.py`. Layers are counted from the data upwards: layer 0 are the causes of the bits.
+Letters and shapes are in `model.py`. Layers are counted from the data upwards: layer 0 has the causes of the columns.
 
-Given the states s of the lowest layer, bits are independent and the layers above know no more about the row. So a small
-network is a model of nodes with one for every s, whose weights P(s) the layers above make.
+Given the states s of the lowest layer, columns are independent of each other and of the layers above. So a small
+network is a model with one node for every s, whose weights P(s) come from the layers above.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ SIZES = Range(lambda a: bool(np.all((a >= 1) & (a <= 2**31) & (a == np.round(a))
 LOG_WEIGHTS = Link(lambda f: np.log(-np.log1p(-f)), lambda z: -np.expm1(-np.exp(np.clip(z, -50.0, 5.0))))
 
 Learns = Literal["strengths", "layer", "network"]
-"""What learns: the strengths of the top layer, while its leak and priors are held; these too; or all layers at once."""
+"""What is fitted: the strengths of the top layer with leak and priors fixed; these too; or all layers together."""
 
 
 def n_free_parameters(n_causes: Sequence[int], n_columns: int) -> int:
     """Return how many parameters of a network are free; its causes layer by layer, the lowest first.
 
-    All that the layers above one of K causes can say is how probable its states are: 2^K - 1 numbers.
+    Layers above one of K causes only determine the probabilities of its states: 2^K - 1 numbers.
 
     Examples
     --------
@@ -68,9 +68,9 @@ def log_on(u: Floats) -> Floats:
 def all_states(n_causes: int) -> Floats:
     """Return every state of a layer, (2^K, K + 1), the leak always on."""
     states = states_of(n_causes)
-    found = np.ascontiguousarray(np.column_stack([states, np.ones(len(states))]))
-    found.flags.writeable = False
-    return found
+    states_with_leak = np.ascontiguousarray(np.column_stack([states, np.ones(len(states))]))
+    states_with_leak.flags.writeable = False
+    return states_with_leak
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +85,7 @@ class NoisyOrParams(Params):
         f of all layers, leak last in each, one after the other.
     priors : ndarray of shape (K_top,)
     names : ndarray of shape (all units,)
-        A number for each unit that stays when others are pruned, so that states of rows find their units again.
+        A permanent number for each unit, by which stored states of rows are matched after pruning.
     """
 
     sizes: Annotated[Floats, "layers", SIZES]
@@ -113,12 +113,12 @@ class NoisyOrParams(Params):
     @cached_property
     def layers(self) -> list[Floats]:
         """Strengths f of each layer, (K + 1, children), the leak last."""
-        found, start = [], 0
+        strengths, start = [], 0
         for below, above in zip(self.sizes[:-1].astype(int), self.sizes[1:].astype(int), strict=True):
             stop = start + (above + 1) * below
-            found.append(self.strengths[start:stop].reshape(above + 1, below))
+            strengths.append(self.strengths[start:stop].reshape(above + 1, below))
             start = stop
-        return found
+        return strengths
 
     @cached_property
     def w(self) -> list[Floats]:
@@ -128,13 +128,13 @@ class NoisyOrParams(Params):
     @cached_property
     def activity(self) -> list[Floats]:
         """P(unit on) of each layer, as if the units above were independent of each other."""
-        found = [self.priors]
+        activity = [self.priors]
         for f in self.layers[:0:-1]:
-            found.insert(0, 1.0 - (1.0 - f[-1]) * np.prod(1.0 - found[0][:, None] * f[:-1], axis=0))
-        return found
+            activity.insert(0, 1.0 - (1.0 - f[-1]) * np.prod(1.0 - activity[0][:, None] * f[:-1], axis=0))
+        return activity
 
     def ordered(self) -> NoisyOrParams:
-        """Return the same network with the units of each layer in order of falling activity."""
+        """Return the same network with the units of each layer in order of decreasing activity."""
         orders = [np.argsort(-p, kind="stable") for p in self.activity]
         layers, below = [], np.arange(self.n_columns)
         for f, order in zip(self.layers, orders, strict=True):
@@ -158,7 +158,7 @@ class NoisyOrParams(Params):
             return "priors and names do not fit the sizes of the layers"
         return None
 
-    # ------------------------------------------------------------------------ all states, where these are few
+    # ------------------------------------------------------------------------ all states, for few causes
 
     @cached_property
     def states(self) -> list[Floats]:
@@ -172,12 +172,12 @@ class NoisyOrParams(Params):
 
     @cached_property
     def log_priors(self) -> list[Floats]:
-        """Log-probability ln P(s) of the states of each layer, the layers above summed over."""
+        """Log-probability ln P(s) of the states of each layer, summed over the layers above."""
         pi, top = self.priors, self.states[-1][:, :-1]
-        found = [top @ np.log(pi) + (1.0 - top) @ np.log1p(-pi)]
+        log_priors = [top @ np.log(pi) + (1.0 - top) @ np.log1p(-pi)]
         for number in range(len(self.states) - 2, -1, -1):
-            found.insert(0, logsumexp(self._log_given_above(number) + found[0], axis=1))
-        return found
+            log_priors.insert(0, logsumexp(self._log_given_above(number) + log_priors[0], axis=1))
+        return log_priors
 
     def _log_given_above(self, number: int) -> Floats:
         """Return ln P(s | t) for the states s of a layer and t of the one above, (2^K, 2^K_above)."""
@@ -192,16 +192,16 @@ class NoisyOrParams(Params):
     @cached_property
     def on_given(self) -> Floats:
         """P(unit on | s) for all units of all layers and the states s of the lowest, (2^K, units)."""
-        found, link = [self.states[0][:, :-1]], None
+        conditionals, transition = [self.states[0][:, :-1]], None
         for number in range(len(self.states) - 1):
-            step = self.above_given(number)
-            link = step if link is None else link @ step
-            found.append(link @ self.states[number + 1][:, :-1])
-        return np.concatenate(found, axis=1)
+            next_transition = self.above_given(number)
+            transition = next_transition if transition is None else transition @ next_transition
+            conditionals.append(transition @ self.states[number + 1][:, :-1])
+        return np.concatenate(conditionals, axis=1)
 
     @cached_property
     def probabilities(self) -> Floats:
-        """P(bit = 1 | s) of every column, (columns, 2^K)."""
+        """P(cell = 1 | s) of every column, (columns, 2^K)."""
         return np.ascontiguousarray(-np.expm1(-self.inputs[0]).T)
 
     @cached_property
@@ -216,13 +216,13 @@ class NoisyOrParams(Params):
 
     @cached_property
     def scores(self) -> Scores:
-        """The scores of the states: ln g + u of a one and -u of an observed cell, for g = 1 - e^-u; and ln P(s)."""
+        """The scores of the states: ln g + u of a 1 and -u of an observed cell, for g = 1 - e^-u; and ln P(s)."""
         log_off = np.ascontiguousarray(-self.inputs[0].T)
         return Scores.of(np.log(self.probabilities) - log_off, log_off.sum(axis=0), self.log_priors[0], log_off)
 
 
 def log_prior(params: NoisyOrParams, alpha: float, beta: float, center: float) -> float:
-    """Return the log density of all w, (alpha - 1) ln w - beta w + const, and that of pi: a row, `center` of it on."""
+    """Return the log density of all w, (alpha - 1) ln w - beta w + const, and that of pi: a pseudo-row at `center`."""
     total = sum(float((alpha - 1.0) * np.log(w).sum() - beta * w.sum()) for w in params.w)
     total += params.strengths.size * float(alpha * np.log(beta) - gammaln(alpha))
     return total + float((center * np.log(params.priors) + (1.0 - center) * np.log1p(-params.priors)).sum())

@@ -1,4 +1,4 @@
-"""What a pass of the noisy-OR sampler counts, keeps for each row, and finds out about single causes."""
+"""Statistics of a pass of the noisy-OR sampler, stored states of rows, and the value of single causes."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from scipy.sparse import csr_array
 from hiddenbits.array_types import Bytes, Floats
 from hiddenbits.data import Arrays, Block
 from hiddenbits.data.declared import Sums
-from hiddenbits.families.noisy_or.gibbs import Network, Ones, States, Sweep, log_joint_rows, sweep
+from hiddenbits.families.noisy_or.gibbs import Children, Network, States, Sweep, log_joints, sweep
 from hiddenbits.families.noisy_or.m_step import best_layer, best_priors, best_strengths
 from hiddenbits.families.noisy_or.params import Learns, NoisyOrParams, all_states
 
-MOST_COUNTED = 8  # causes of an upper layer up to which its children are counted by its state
+MOST_COUNTED = 8  # largest number of causes of an upper layer whose children are counted for each of its states
 
 
 @dataclass(frozen=True, eq=False)
 class NoisyOrStats(Sums):
     """Counts over sampled states; of layers above the lowest, one after the other.
 
-    `fired` and `tried` are A and T of `best_strengths`: of the bits with shapes (K + 1, columns) and (K + 1, columns
-    or 1), of the upper layers in one run of numbers each. `upper_states` counts, for each state of an upper layer of
-    at most MOST_COUNTED causes, its children that are on, and the rows, (2^K, children + 1), in one run of numbers too.
-    `on` counts the top causes, `loss` what the log-joint of some rows gains when a top cause is taken away.
+    `fired` and `tried` are A and T of `best_strengths`: of the lowest layer with shapes (K + 1, columns) and (K + 1,
+    columns or 1), of the upper layers in one flat array each. `upper_states` counts, for each state of an upper layer
+    of at most MOST_COUNTED causes, its children that are on, and the rows, (2^K, children + 1), in one flat array too.
+    `on` counts the top causes, `loss` is the gain of the log-joint of some rows when a top cause is removed.
     """
 
     bound: Floats
@@ -50,26 +50,26 @@ class RowStates(Arrays):
 def states_of_rows(
     params: NoisyOrParams, network: Network, n: int, carry: RowStates | None, rng: np.random.Generator
 ) -> tuple[list[States], bool]:
-    """Return the states to begin with: those of the last pass where a unit was there, otherwise drawn from above.
+    """Return the first states: those of the last pass for units that it had, otherwise samples given the layers above.
 
-    The second result is True when nothing was kept.
+    The second result is True if no states were stored.
     """
-    states = network.drawn(n, rng)
+    states = network.sample_states(n, rng)
     if carry is None or len(carry.packed) != n:
         return states, True
-    bits = np.unpackbits(carry.packed, axis=1, count=len(carry.names))
-    place = {name: column for column, name in enumerate(carry.names.tolist())}
+    stored = np.unpackbits(carry.packed, axis=1, count=len(carry.names))
+    column_of = {name: column for column, name in enumerate(carry.names.tolist())}
     start = 0
     for layer in states:
         for i, name in enumerate(params.names[start : start + layer.shape[1]].tolist()):
-            if name in place:
-                layer[:, i] = bits[:, place[name]]
+            if name in column_of:
+                layer[:, i] = stored[:, column_of[name]]
         start += layer.shape[1]
     return states, False
 
 
 def count(params: NoisyOrParams, network: Network, last: Sweep, states: list[States], block: Block) -> NoisyOrStats:
-    """Return the statistics of states that were just drawn."""
+    """Return the statistics of states that were just sampled."""
     weights, bound = block.weights, network.log_above(len(states) - 1, states)
     on = [s * weights[:, None] for s in states]
     fired, tried = [], []
@@ -77,7 +77,7 @@ def count(params: NoisyOrParams, network: Network, last: Sweep, states: list[Sta
         f = params.layers[number]
         bound = bound + children.log_probability(e, s)
         with_leak = np.column_stack([s, np.ones(len(s), np.uint8)]).astype(np.float64)
-        # eq 9: each one counts f / g for every cause that was on, g = 1 - e^{-u}.
+        # eq 9: each 1 counts f / g for every cause that was on, g = 1 - e^{-u}.
         shares = children.matrix(weights[children.rows] / (1.0 - e), f.shape[1])
         fired.append(f * np.asarray((shares.T @ with_leak).T))
         weighted = np.column_stack([on[number], weights])
@@ -101,16 +101,16 @@ def count(params: NoisyOrParams, network: Network, last: Sweep, states: list[Sta
 
 def _by_state(states: list[States], weights: Floats) -> list[Floats]:
     """Return, for each state of each upper layer of few causes, the weights of children that are on, and of rows."""
-    found = []
+    counts = []
     for below, above in itertools.pairwise(states):
         if (K := above.shape[1]) <= MOST_COUNTED:
-            place = above @ (1 << np.arange(K))
-            rows = csr_array((weights, place, np.arange(len(place) + 1)), (len(place), 1 << K))
-            found.append(np.asarray(rows.T @ np.column_stack([below, np.ones(len(below))])))
-    return found
+            state_numbers = above @ (1 << np.arange(K))
+            rows = csr_array((weights, state_numbers, np.arange(len(state_numbers) + 1)), (len(state_numbers), 1 << K))
+            counts.append(np.asarray(rows.T @ np.column_stack([below, np.ones(len(below))])))
+    return counts
 
 
-def stepped(
+def m_step(
     params: NoisyOrParams,
     stats: NoisyOrStats,
     learns: Learns,
@@ -120,27 +120,27 @@ def stepped(
     center: float,
     steps: int = 1,
 ) -> NoisyOrParams:
-    """Return parameters moved by a share of the way to the M-step, those that learn now.
+    """Return parameters after a partial M-step for those that are fitted in this phase.
 
-    `steps` is how often eq 9 is taken on these counts in upper layers of few causes.
+    `steps` is the number of steps of eq 9 on these counts in upper layers of few causes.
     """
     fired, tried = by_layer(params, stats)
-    by_state = _of_layers(params, stats)
+    by_state = _counts_by_layer(params, stats)
     layers = []
     for number, f in enumerate(params.layers):
-        new = f
+        updated = f
         if learns == "network" or number + 1 == len(params.layers):
-            counts = by_state[number]
-            if counts is None or steps == 1:
-                best = best_strengths(fired[number], tried[number], alpha, beta)
+            state_counts = by_state[number]
+            if state_counts is None or steps == 1:
+                maximum = best_strengths(fired[number], tried[number], alpha, beta)
             else:
                 states = all_states(params.n_causes[number])
-                ones, rows = counts[:, :-1].T, counts[:, -1:].T
-                best = best_layer(f, states, ones, rows, alpha, beta, hold_leak=learns == "strengths", steps=steps)
-            new = f + share * (best - f)
+                ones, rows = state_counts[:, :-1].T, state_counts[:, -1:].T
+                maximum = best_layer(f, states, ones, rows, alpha, beta, hold_leak=learns == "strengths", steps=steps)
+            updated = f + share * (maximum - f)
             if learns == "strengths":
-                new[-1] = f[-1]
-        layers.append(new)
+                updated[-1] = f[-1]
+        layers.append(updated)
     priors = params.priors
     if learns != "strengths":
         priors = priors + share * (best_priors(stats.on, float(stats.weight), center) - priors)
@@ -157,33 +157,33 @@ def by_layer(params: NoisyOrParams, stats: NoisyOrStats) -> tuple[list[Floats], 
     return fired, tried
 
 
-def _of_layers(params: NoisyOrParams, stats: NoisyOrStats) -> list[Floats | None]:
-    """Return the counts by state of each layer, None where there are none."""
-    found: list[Floats | None] = [None]
+def _counts_by_layer(params: NoisyOrParams, stats: NoisyOrStats) -> list[Floats | None]:
+    """Return the counts by state of each layer, or None."""
+    counts: list[Floats | None] = [None]
     start = 0
     for f in params.layers[1:]:
         shape = 1 << (len(f) - 1), f.shape[1] + 1
         if len(f) - 1 > MOST_COUNTED:
-            found.append(None)
+            counts.append(None)
             continue
-        found.append(stats.upper_states[start : start + shape[0] * shape[1]].reshape(shape))
+        counts.append(stats.upper_states[start : start + shape[0] * shape[1]].reshape(shape))
         start += shape[0] * shape[1]
-    return found
+    return counts
 
 
-def survey(network: Network, data: Ones, states: list[States], n_sweeps: int, rng: np.random.Generator) -> Floats:
-    """Return what each row's log-joint gains without each cause of the top layer, (rows, K_top).
+def survey(network: Network, data: Children, states: list[States], n_sweeps: int, rng: np.random.Generator) -> Floats:
+    """Return the gain of each row's log-joint without each cause of the top layer, (rows, K_top).
 
-    Only rows in which the cause is on have to be explained again; in the others it is just no longer there.
+    Only rows in which the cause is on need new states; in other rows it is only removed.
     """
-    before = log_joint_rows(network, data, states)
+    before = log_joints(network, data, states)
     gains = np.zeros((len(before), len(network.priors)))
     for k in range(len(network.priors)):
         rows = np.flatnonzero(states[-1][:, k])
         if len(rows):
-            others, some = [s[rows] for s in states], data.take(rows)
-            others[-1][:, k] = 0
+            new_states, children = [s[rows] for s in states], data.take(rows)
+            new_states[-1][:, k] = 0
             for _ in range(n_sweeps):
-                sweep(network, some, others, rng, held_off=k)
-            gains[rows, k] = log_joint_rows(network, some, others) - before[rows]
+                sweep(network, children, new_states, rng, held_off=k)
+            gains[rows, k] = log_joints(network, children, new_states) - before[rows]
     return np.asarray(gains - np.log1p(-network.priors))

@@ -1,4 +1,4 @@
-"""Passes by the ones: against integration, against passes over all cells, and the same on every executor."""
+"""The sparse model: against integration, against passes over all cells, and the same on every executor."""
 
 import numpy as np
 import pytest
@@ -10,19 +10,19 @@ from hiddenbits.data import AllOnes, Block, Dense, MemorySource, Table
 from hiddenbits.data.bits import Pattern, pattern_of
 from hiddenbits.engine import Settings, fit_planned
 from hiddenbits.engine.executors.local import Local
-from hiddenbits.families.logistic_pca.by_ones import model as by_ones_model
-from hiddenbits.families.logistic_pca.by_ones import verbs
-from hiddenbits.families.logistic_pca.by_ones.expectations import (
+from hiddenbits.families.logistic_pca.model import Logistic
+from hiddenbits.families.logistic_pca.params import LogisticParams
+from hiddenbits.families.logistic_pca.refine import RefinedLogistic
+from hiddenbits.families.logistic_pca.sparse import model as sparse_model
+from hiddenbits.families.logistic_pca.sparse import model_choice
+from hiddenbits.families.logistic_pca.sparse.expectations import (
     RARE,
     at_anchors,
     expectations,
     softplus_steps,
     softplus_sums,
 )
-from hiddenbits.families.logistic_pca.by_ones.model import LogisticByOnes
-from hiddenbits.families.logistic_pca.model import Logistic
-from hiddenbits.families.logistic_pca.params import LogisticParams
-from hiddenbits.families.logistic_pca.refine import RefinedLogistic
+from hiddenbits.families.logistic_pca.sparse.model import SparseLogistic
 from hiddenbits.maths.gauss_hermite import hermite
 from hiddenbits.maths.packed_symmetric import pack, unpack
 from hiddenbits.options import Variational
@@ -46,7 +46,7 @@ def fitted():
 
 
 def exact_objective(model, X):
-    """Return the bound of the refinement, computed cell by cell, with the prior: nats a row."""
+    """Return the bound of the refinement, computed cell by cell, with the prior: nats per row."""
     block = Block(Dense(X), AllOnes(X.shape), np.ones(len(X)), 0, 0)
     params = model._params
     prior = -0.05 * ((params.loadings**2).sum() + ((params.intercepts - params.center) ** 2).sum()) / len(X)
@@ -78,13 +78,13 @@ def test_gradient_of_columns_is_that_of_their_sums(level):
     rng = np.random.default_rng(1)
     joint = np.column_stack([0.5 * rng.standard_normal((3, 2)), np.full(3, level)])
     roots = 0.4 * rng.standard_normal((4, 2, 2))
-    among = rng.random(4), rng.standard_normal((4, 2)), pack(roots @ roots.transpose(0, 2, 1) + 0.1 * np.eye(2))
-    sums, gradient, _ = softplus_steps(joint, *among)
-    np.testing.assert_allclose(sums, softplus_sums(joint, *among), rtol=1e-13)
+    cells = rng.random(4), rng.standard_normal((4, 2)), pack(roots @ roots.transpose(0, 2, 1) + 0.1 * np.eye(2))
+    sums, gradient, _ = softplus_steps(joint, *cells)
+    np.testing.assert_allclose(sums, softplus_sums(joint, *cells), rtol=1e-13)
     for i in range(3):
         step = np.zeros_like(joint)
         step[:, i] = 1e-5
-        numeric = (softplus_sums(joint + step, *among) - softplus_sums(joint - step, *among)) / 2e-5
+        numeric = (softplus_sums(joint + step, *cells) - softplus_sums(joint - step, *cells)) / 2e-5
         np.testing.assert_allclose(gradient[:, i], numeric, rtol=1e-6, atol=1e-9)
 
 
@@ -103,7 +103,7 @@ def test_expansion_at_anchors_equals_integration():
 
 @pytest.mark.parametrize(("size", "level"), [(0.3, -3.0), (1.2, -6.0)], ids=["wide posteriors", "narrow ones"])
 def test_rows_by_their_pull_equal_integration(size, level, monkeypatch):
-    """By a table of F, to 1e-4 nats a row: rare and common columns, a row far out and an empty one among the rows."""
+    """By a table of F, to 1e-4 nats per row: rare and common columns, an extreme and an empty row included."""
     rng = np.random.default_rng(5)
     W, b = size * rng.standard_normal((200, 2)), level + 1.5 * rng.standard_normal(200)
     params = LogisticParams(W, b, b)
@@ -148,7 +148,7 @@ def test_compiled_steps_through_cells_equal_the_readable_ones(fitted, monkeypatc
     X, _ = fitted
     quick = LogisticPCA(2, method=ONES, max_iter=6, tol=0.0, random_state=0)
     fast = quick.fit(X)._params.joint
-    monkeypatch.setattr(by_ones_model, "_compiled", lambda: None)
+    monkeypatch.setattr(sparse_model, "_compiled", lambda: None)
     np.testing.assert_allclose(quick.fit(X)._params.joint, fast, atol=1e-9)
 
 
@@ -205,7 +205,7 @@ def test_same_bits_on_threads_and_from_parts(fitted, q):
     for n_jobs, walked in ((1, source), (3, source), (3, NotResident(source))):
         executor = Local(n_jobs)
         grid = Table(walked, None, None, 7000).grid(256)
-        outcomes.append(fit_planned(LogisticByOnes(q), grid, executor, Settings(n_init=1, max_iter=16), None, None))
+        outcomes.append(fit_planned(SparseLogistic(q), grid, executor, Settings(n_init=1, max_iter=16), None, None))
         executor.close()
     for other in outcomes[1:]:
         assert np.array_equal(outcomes[0].trace, other.trace)
@@ -222,21 +222,21 @@ def test_weights_equal_repeats(fitted):
     np.testing.assert_allclose(weighed.joint, repeated.joint, atol=1e-6)
 
 
-def test_which_way_is_taken_and_said(fitted, tmp_path, monkeypatch):
+def test_cost_is_chosen_and_reported(fitted, tmp_path, monkeypatch):
     X, model = fitted
     assert LogisticPCA(2, random_state=0, tol=0.1).fit(X[:300]).cost_ == "cells"
-    blank = X.astype(float)
-    blank[0, 0] = np.nan
-    with pytest.raises(ValueError, match="without blanks; this one has 1"):
-        LogisticPCA(2, method=ONES).fit(blank)
+    incomplete = X.astype(float)
+    incomplete[0, 0] = np.nan
+    with pytest.raises(ValueError, match="without missing values; this one has 1"):
+        LogisticPCA(2, method=ONES).fit(incomplete)
     with pytest.raises(ValueError, match="refine=True"):
         LogisticPCA(2, method=Variational(cost="ones", refine=False)).fit(X)
-    monkeypatch.setattr(verbs, "LARGE", 1.0)  # "auto" takes the ones of sparse tables without blanks
+    monkeypatch.setattr(model_choice, "LARGE_TABLE", 1.0)  # "auto" chooses the 1s of sparse complete tables
     sparse_rows = sparse.csr_array((X[:300] * (X[:300].cumsum(axis=1) == 1)).astype(float))
     quick = LogisticPCA(2, random_state=0, tol=0.1)
     assert quick.fit(sparse_rows).cost_ == "ones"
     assert quick.fit(X[:300]).cost_ == "cells"
-    assert "ones" in model.summary().story["passes"]
+    assert "over the 1s" in model.summary().story["passes"]
     model.save(tmp_path / "model.hb")
     loaded = hiddenbits.load(tmp_path / "model.hb")
     assert loaded.cost_ == "ones"

@@ -1,4 +1,4 @@
-"""What passes by the ones learn, add up and remember; letters are in `model.py`."""
+"""Parameters, statistics and row memory of sparse logistic PCA; letters are in `model.py`."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from hiddenbits.maths.packed_symmetric import identity, packed_size
 
 @dataclass(frozen=True, eq=False)
 class AnchoredParams(Params):
-    """W, b and the center of b's prior; the cells of the map with an anchor in each.
+    """W, b and the center of b's prior; the cells of the latent space with an anchor in each.
 
     Attributes
     ----------
     loadings, intercepts, center : ndarrays of shape (d, q), (d,), (d,)
         W, b, c.
     empty : ndarray of shape (d,)
-        1 for the columns without ones, which share one (w, b).
+        1 for the columns without 1s, which share one (w, b).
     axis, threshold, child : ndarrays of shape (nodes,)
         The tree of cells.
     anchors, covariances : ndarrays of shape (A, q), (A, q(q + 1)/2)
@@ -57,13 +57,13 @@ class AnchoredParams(Params):
         return np.column_stack([self.loadings, self.intercepts])
 
     @cached_property
-    def cells(self) -> Cells:
+    def cells(self) -> CellTree:
         """Return the tree of cells."""
-        return Cells.of(self.axis, self.threshold, self.child)
+        return CellTree.of(self.axis, self.threshold, self.child)
 
     @cached_property
     def distinct(self) -> tuple[Rows, Floats]:
-        """Return the columns that differ, the empty ones as one at the end, and how many columns each stands for."""
+        """Return the distinct columns, one for all empty columns last, and how many columns each represents."""
         empty = np.flatnonzero(self.empty)
         columns = np.concatenate([np.flatnonzero(self.empty == 0.0), empty[:1]])
         copies = np.ones(len(columns))
@@ -80,13 +80,13 @@ class AnchoredParams(Params):
             out[self.empty > 0.0] = values[-1]
         return out
 
-    def plain(self) -> LogisticParams:
-        """Return the map without its cells, as after a refinement: it is fitted by the same bound."""
+    def without_cells(self) -> LogisticParams:
+        """Return the parameters without cells, as after a refinement, which has the same bound."""
         return LogisticParams(self.loadings, self.intercepts, self.center)
 
     def flaw(self) -> str | None:
         """Return what makes these arrays invalid, or None."""
-        if flaw := self.plain().flaw():
+        if flaw := self.without_cells().flaw():
             return flaw
         d, q = self.loadings.shape
         nodes, p = np.arange(len(self.child)), packed_size(q)
@@ -122,7 +122,7 @@ class AnchoredStats(Sums):
     log_determinant : 0-d array
         Sum of the ln |C|.
     linear : ndarray of shape (d, q + 1)
-        Sum of x^ over the ones of each column.
+        Sum of x^ over the 1s of each column.
     """
 
     weight: Floats
@@ -133,19 +133,19 @@ class AnchoredStats(Sums):
 
 
 @dataclass(frozen=True, eq=False)
-class Place(Arrays):
+class RowMeans(Arrays):
     """The posterior mean of each row, (rows, q).
 
-    In single precision: rows go on from here, and there may be a hundred million of them.
+    In single precision: these are only starts, and there may be a hundred million rows.
     """
 
     mean: AnyArray
 
 
-# Cells of a map: a binary tree that cuts the space of x, and so the rows, into groups.
+# Cells: a binary tree that cuts the space of x, and so the rows, into groups.
 #
-# A node is cut at a threshold along one axis; its children are next to each other. A leaf is its own child, so that a
-# search of fixed depth needs no case for it.
+# A node is cut at a threshold along one axis; its children are next to each other. A leaf is its own child, so that
+# a search of fixed depth needs no special case.
 
 NEVER = 1e300  # the threshold of a leaf
 POWER = 1.5  # the error of a quadratic around a cell's mean grows with the third power of the cell's width
@@ -154,8 +154,8 @@ HALF_MEAN, HALF_VARIANCE = np.sqrt(2.0 / np.pi), 1.0 - 2.0 / np.pi  # of half a 
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
-    """A tree: for each node the axis and the threshold of its cut and its first child; with what a search needs."""
+class CellTree:
+    """A tree of cells: for each node the axis and the threshold of its cut, and its first child."""
 
     axis: Rows
     threshold: Floats
@@ -164,7 +164,7 @@ class Cells:
     depth: int
 
     @classmethod
-    def of(cls, axis: Rows, threshold: Floats, child: Rows) -> Cells:
+    def of(cls, axis: Rows, threshold: Floats, child: Rows) -> CellTree:
         """Return the tree with its leaves numbered in the order of the nodes."""
         leaf = child == np.arange(len(child))
         depth = np.zeros(len(child), np.int64)
@@ -173,12 +173,12 @@ class Cells:
         return cls(axis, threshold, child, np.cumsum(leaf) - 1, int(depth.max()))
 
     def find(self, x: Floats) -> Rows:
-        """Return the cell of each place x, (rows,)."""
+        """Return the cell of each x, (rows,)."""
         flat, q = np.ascontiguousarray(x).ravel(), x.shape[1]
-        first, at = np.arange(len(x)) * q, np.zeros(len(x), np.int64)
+        first, node = np.arange(len(x)) * q, np.zeros(len(x), np.int64)
         for _ in range(self.depth):
-            at = self.child[at] + (flat[first + self.axis[at]] > self.threshold[at])
-        return np.asarray(self.leaf[at])
+            node = self.child[node] + (flat[first + self.axis[node]] > self.threshold[node])
+        return np.asarray(self.leaf[node])
 
 
 def axis_variances(packed: Floats, q: int) -> Floats:
@@ -189,21 +189,20 @@ def axis_variances(packed: Floats, q: int) -> Floats:
 def cut(weights: Floats, means: Floats, variances: Floats, n_cells: int) -> tuple[Rows, Floats, Rows, Floats]:
     """Return axis, threshold and child of a tree with up to `n_cells` leaves, and the mean of each.
 
-    It is made for rows that are known by groups: their weights, means (groups, q) and variances along the axes. The
-    cell where weight x width^3 is largest is cut next, at its mean, along the axis on which it is widest; a single
-    group as if it were normal.
+    Rows are given by groups: their weights, means (groups, q) and variances along the axes. The cell with the largest
+    weight x width^3 is cut next, at its mean, along its widest axis; a single group is cut as a normal distribution.
     """
-    known = np.flatnonzero(weights > 0.0)
-    room = (len(known) + 2 * n_cells, means.shape[1])  # a group that is cut in half adds two
-    N, mu, v = np.empty(room[0]), np.empty(room), np.empty(room)
-    n = len(known)
-    N[:n], mu[:n], v[:n] = weights[known], means[known], variances[known]
+    nonempty = np.flatnonzero(weights > 0.0)
+    shape = (len(nonempty) + 2 * n_cells, means.shape[1])  # a group that is cut in half adds two
+    N, mu, v = np.empty(shape[0]), np.empty(shape), np.empty(shape)
+    n = len(nonempty)
+    N[:n], mu[:n], v[:n] = weights[nonempty], means[nonempty], variances[nonempty]
     axis: list[int] = []
     threshold: list[float] = []
     child: list[int] = []
     nodes: list[tuple[float, Floats, Floats]] = []  # weight, mean and variances
     heap: list[tuple[float, int, Rows]] = []
-    least = LEAST * float(weights.sum())
+    least_error = LEAST * float(weights.sum())
 
     def add(members: Rows) -> None:
         if len(members) == 1:
@@ -222,19 +221,19 @@ def cut(weights: Floats, means: Floats, variances: Floats, n_cells: int) -> tupl
 
     add(np.arange(n))
     leaves = 1
-    while leaves < n_cells and -heap[0][0] > least:
+    while leaves < n_cells and -heap[0][0] > least_error:
         _, node, members = heapq.heappop(heap)
         weight, mean, variance = nodes[node]
-        along = int(variance.argmax())
-        beyond = mu[members, along] > mean[along]
+        cut_axis = int(variance.argmax())
+        beyond = mu[members, cut_axis] > mean[cut_axis]
         left, right = members[~beyond], members[beyond]
         if not len(left) or not len(right):
             left, right = np.array([n]), np.array([n + 1])
             N[n : n + 2], mu[n : n + 2], v[n : n + 2] = 0.5 * weight, mean, variance
-            mu[n : n + 2, along] += np.array([-1.0, 1.0]) * HALF_MEAN * np.sqrt(variance[along])
-            v[n : n + 2, along] *= HALF_VARIANCE
+            mu[n : n + 2, cut_axis] += np.array([-1.0, 1.0]) * HALF_MEAN * np.sqrt(variance[cut_axis])
+            v[n : n + 2, cut_axis] *= HALF_VARIANCE
             n += 2
-        axis[node], threshold[node], child[node] = along, float(mean[along]), len(nodes)
+        axis[node], threshold[node], child[node] = cut_axis, float(mean[cut_axis]), len(nodes)
         add(left)
         add(right)
         leaves += 1

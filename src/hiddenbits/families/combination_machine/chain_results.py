@@ -1,4 +1,4 @@
-"""What `CombinationMachine` does where its units are too many to enumerate: ln Z is estimated, and rows are judged."""
+"""Estimates of ln Z and samples of a `CombinationMachine` that is too large to enumerate."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ def partition_error(params: CombinationParams) -> float:
     return float(params.partition_error) if isinstance(params, ChainsParams) else 0.0
 
 
-def estimated(params: ChainsParams, seed: int, n_chains: int, n_temperatures: int) -> tuple[ChainsParams, Partition]:
-    """Return the parameters with an estimate of ln Z where it can be trusted, and the estimate."""
+def add_estimate(params: ChainsParams, seed: int, n_chains: int, n_temperatures: int) -> tuple[ChainsParams, Partition]:
+    """Return the parameters, with the estimate of ln Z if it is reliable, and the estimate."""
     rng = Key(seed).stream("normalizer").rng()
-    fields = params.weights, params.thresholds, params.bias, params.means
+    machine = params.weights, params.thresholds, params.bias, params.means
     with one_blas_thread():
         partition = log_partition(
-            *fields, rng, n_chains=n_chains, n_temperatures=n_temperatures, run=current().executor.run
+            *machine, rng, n_chains=n_chains, n_temperatures=n_temperatures, run=current().executor.run
         )
-    if not partition.trustworthy or float(params.partition_error) == 0.0:  # what was enumerated stays exact
+    if not partition.trustworthy or float(params.partition_error) == 0.0:  # an enumerated ln Z stays exact
         return params, partition
     error = np.asarray(partition.standard_error)
     return replace(params, log_partition=np.asarray(partition.log_z), partition_error=error), partition
 
 
-def judged_rows(model: CombinationChains, params: ChainsParams, n: int, key: Key) -> Bytes:
-    """Return n rows that tempered chains draw; warn where the chains did not mix."""
+def sample_with_warning(model: CombinationChains, params: ChainsParams, n: int, key: Key) -> Bytes:
+    """Return n rows sampled by tempered chains; warn if the chains did not mix."""
     with one_blas_thread():
-        rows, mixing = model.draw_and_judge(params, n, key.rng(), current().executor.run)
+        rows, mixing = model.sample_with_mixing(params, n, key.rng(), current().executor.run)
     if not mixing.well_mixed:
-        warnings.warn(f"The drawn rows may not represent the model. {mixing.why}", PoorMixingWarning, stacklevel=3)
+        warnings.warn(f"The sampled rows may not represent the model. {mixing.why}", PoorMixingWarning, stacklevel=3)
     return rows

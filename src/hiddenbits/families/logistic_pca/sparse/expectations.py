@@ -1,4 +1,4 @@
-"""Expectations of softplus over normal activations, for every pair of a cell of the map and a column.
+"""Expectations of softplus over normal activations, for every pair of a cell of the latent space and a column.
 
     f(A) = ln(1 + exp A),  A ~ N(mean, variance):      E f,  E sigma,  E sigma'
 
@@ -19,40 +19,42 @@ from hiddenbits.data import Block
 from hiddenbits.data.operands import scratch
 from hiddenbits.data.row_sampling import RowSampler, SomeRows
 from hiddenbits.data.summary import Summary
-from hiddenbits.families.logistic_pca.by_ones.params import AnchoredParams, cut
 from hiddenbits.families.logistic_pca.gaussian_cells import gaussian_cells
-from hiddenbits.families.logistic_pca.start import NOISE, PASSES, Product, centerd_product
+from hiddenbits.families.logistic_pca.sparse.params import AnchoredParams, cut
+from hiddenbits.families.logistic_pca.start import NOISE, PASSES, Product, centered_product
 from hiddenbits.maths.missing_cells import Blanks
 from hiddenbits.maths.packed_symmetric import identity, inner_places, invert, pack_outer, packed_size, times
 from hiddenbits.model_api import Key, Passes
 
 RARE = -4.0
-STEP_PAIRS = 1 << 15  # pairs that are worked on together, in a core's cache
+STEP_PAIRS = 1 << 15  # pairs processed together, in the cache of a core
 
 
 def expectations(mean: Floats, variance: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return E f, E sigma and E sigma'; in buffers of this thread, until the next call."""
+    """Return E f, E sigma and E sigma'; in buffers of this thread, which the next call overwrites."""
     f, sigma, slope = (scratch(name, mean.shape) for name in ("softplus", "sigma", "slope"))
     np.multiply(variance, 0.5, out=sigma)
     sigma += mean
     np.add(sigma, variance, out=f)
-    common = np.flatnonzero(f > RARE)
-    np.put(sigma, common, 0.0)
+    frequent = np.flatnonzero(f > RARE)
+    np.put(sigma, frequent, 0.0)
     np.exp(sigma, out=sigma)
     np.copyto(f, sigma)
     np.copyto(slope, sigma)
-    means = mean.ravel()[None, common]
-    log_cosh, at_common, steepness = gaussian_cells(means, variance.ravel()[None, common], Blanks(None, np.zeros(1)))
-    np.put(f, common, log_cosh + 0.5 * means)
-    np.put(sigma, common, at_common)
-    np.put(slope, common, steepness)
+    means = mean.ravel()[None, frequent]
+    log_cosh, frequent_sigma, frequent_slope = gaussian_cells(
+        means, variance.ravel()[None, frequent], Blanks(None, np.zeros(1))
+    )
+    np.put(f, frequent, log_cosh + 0.5 * means)
+    np.put(sigma, frequent, frequent_sigma)
+    np.put(slope, frequent, frequent_slope)
     return f, sigma, slope
 
 
-def _activations(places: Floats, covariances: Floats, joint: Floats, packed: Floats) -> tuple[Floats, Floats]:
-    """Return mean and variance of w.x + b for every pair of a place and a column, in buffers."""
-    shape = len(places), len(joint)
-    mean = np.matmul(places, joint[:, :-1].T, out=scratch("mean", shape))
+def _activations(anchors: Floats, covariances: Floats, joint: Floats, packed: Floats) -> tuple[Floats, Floats]:
+    """Return mean and variance of w.x + b for every pair of an anchor and a column, in buffers."""
+    shape = len(anchors), len(joint)
+    mean = np.matmul(anchors, joint[:, :-1].T, out=scratch("mean", shape))
     mean += joint[:, -1]
     return mean, np.matmul(covariances, packed.T, out=scratch("variance", shape))
 
@@ -67,7 +69,7 @@ def _steps(n_columns: int, n_cells: int) -> Iterator[slice]:
 def at_anchors(joint: Floats, copies: Floats, anchors: Floats, covariances: Floats) -> tuple[Floats, Floats]:
     """Return gradient and packed Hessian of F(x) = Sum_j f(w_j.x + b_j), smoothed by N(0, C), at every anchor.
 
-    `copies` says how many columns share the (w, b) of a row of `joint`.
+    `copies` is the number of columns that share the (w, b) of a row of `joint`.
     """
     n_cells, q = anchors.shape
     packed = pack_outer(np.ascontiguousarray(joint[:, :-1]))
@@ -107,33 +109,33 @@ def softplus_steps(joint: Floats, weights: Floats, means: Floats, covariances: F
         f, sigma, slope = expectations(*cells)
         out[some] = weights @ f
         gradient[some] = sigma.T @ (column * extended)
-        both = slope.T @ by_slope
-        gradient[some, :-1] += times(np.ascontiguousarray(both[:, :inner]), joint[some, :-1])
-        matrix[some] = both[:, inner:]
+        by_slope_sums = slope.T @ by_slope
+        gradient[some, :-1] += times(np.ascontiguousarray(by_slope_sums[:, :inner]), joint[some, :-1])
+        matrix[some] = by_slope_sums[:, inner:]
     return out, gradient, matrix
 
 
-# Where passes by the ones begin: principal components, with cells for the prior of x.
+# The start: principal components, with cells for the prior of x.
 
-STEEPEST = 1.0  # loadings begin within this: where ones are rare, larger ones end in a worse maximum
-# A table of 20 times as many rows is begun on so many of them, unless they are too wide to be held.
+STEEPEST = 1.0  # bound of the first loadings: where 1s are rare, larger loadings lead to a worse maximum
+# A table with 20 times as many rows starts from a sample of SAMPLE_ROWS, unless these are too wide for memory.
 SAMPLE_ROWS, MIN_RATIO, MOST_CELLS, CHUNK = 50_000, 20, 1 << 26, 4096
 ROUNDS = 4  # of the covariances at the anchors
 
 
 def _product(means: Floats, scale: Floats, V: Floats, block: Block) -> Product:
-    product = centerd_product(means, scale[:, None] * V, block, block.weights)
+    product = centered_product(means, scale[:, None] * V, block, block.weights)
     return Product(scale[:, None] * product)
 
 
-def _on_some_rows(summary: Summary, key: Key, passes: Passes) -> Passes:
-    """Return what sums over some rows of a long table, which are read once; over all rows of other tables."""
+def _on_sample(summary: Summary, key: Key, passes: Passes) -> Passes:
+    """Return a function that sums over a sample of a long table, read once, or over all rows of other tables."""
     weight, d = float(summary.weight), len(summary.means)
     if weight < MIN_RATIO * SAMPLE_ROWS or SAMPLE_ROWS * d > MOST_CELLS:
         return passes
     seed = int(key.stream("subsample").rng().integers(2**62))
-    drawn: SomeRows = passes(RowSampler(seed, SAMPLE_ROWS / weight))
-    grid = drawn.table(weight).grid(CHUNK)
+    sample: SomeRows = passes(RowSampler(seed, SAMPLE_ROWS / weight))
+    grid = sample.table(weight).grid(CHUNK)
 
     def over_sample(function: Callable[[Block], Any]) -> Any:
         blocks = iter(grid.blocks)
@@ -145,13 +147,13 @@ def _on_some_rows(summary: Summary, key: Key, passes: Passes) -> Passes:
     return over_sample
 
 
-def start_by_ones(
+def start_sparse(
     n_components: int, n_cells: int, start_from: str, summary: Summary, key: Key, passes: Passes
 ) -> AnchoredParams:
-    """Return the start of a restart: principal components the first time, random loadings afterwards.
+    """Return the start of a restart: principal components the first time, later random loadings.
 
-    The components are those of columns divided by the fourth root of their variance: between covariances, which rare
-    columns have no say in, and correlations, where they are mostly noise.
+    The components are those of columns divided by the fourth root of their variance: a compromise between covariances,
+    to which rare columns contribute nothing, and correlations, where they are mostly noise.
     """
     means, q = summary.means, n_components
     d, variances = len(means), means * (1.0 - means)
@@ -162,20 +164,20 @@ def start_by_ones(
     else:
         scale = np.where(empty > 0.0, 0.0, variances**-0.25)
         V = np.linalg.qr(noise[:, : min(q, d)])[0]
-        passes = _on_some_rows(summary, key, passes)
+        passes = _on_sample(summary, key, passes)
         for _ in range(PASSES):
             V = np.linalg.qr(passes(partial(_product, means, scale, V)).product)[0]
         product = passes(partial(_product, means, scale, V)).product
-        sizes, turn = np.linalg.eigh(V.T @ product / float(summary.weight))
-        spread = V @ (turn * np.sqrt(np.maximum(sizes, 0.0)))[:, ::-1]
-        W = 0.01 * NOISE * noise  # a dimension that begins at exactly 0 would stay there
+        sizes, rotation = np.linalg.eigh(V.T @ product / float(summary.weight))
+        spread = V @ (rotation * np.sqrt(np.maximum(sizes, 0.0)))[:, ::-1]
+        W = 0.01 * NOISE * noise  # a dimension that begins at exactly 0 would stay at 0
         W[:, : V.shape[1]] += np.clip(spread / variances[:, None] ** 0.75, -STEEPEST, STEEPEST)
     W[empty > 0.0] = 0.0
     b = np.log(means) - np.log1p(-means)
     params = with_cells(W, b, empty, n_cells)
     columns, copies = params.distinct
     precision = params.covariances.copy()
-    for _ in range(ROUNDS):  # half way each time: whole steps would swing
+    for _ in range(ROUNDS):  # half steps: full steps would oscillate
         covariance = invert(precision, q)[0]
         precision = 0.5 * (
             precision + identity(q) + at_anchors(params.joint[columns], copies, params.anchors, covariance)[1]
@@ -185,7 +187,7 @@ def start_by_ones(
 
 
 def with_cells(W: Floats, b: Floats, empty: Floats, n_cells: int) -> AnchoredParams:
-    """Return the map with cells for the prior of x."""
+    """Return the parameters with cells for the prior of x."""
     q = W.shape[1]
     axis, threshold, child, anchors = cut(np.ones(1), np.zeros((1, q)), np.ones((1, q)), n_cells)
     return AnchoredParams(

@@ -1,23 +1,23 @@
-"""Logistic PCA by passes whose cost follows the ones of a table, not its cells.
+"""Logistic PCA for sparse tables: the cost of an iteration depends on the number of 1s, not on that of cells.
 
-In a row without blanks ln P(t | x) = Sum_ones (w_j.x + b_j) - F(x), and F(x) = Sum_j ln(1 + exp(w_j.x + b_j)) is one
-smooth function of q numbers for all rows. Rows are grouped into cells of the map, and F is expanded around an anchor in
-each, smoothed by the posterior's covariance:
+In a row without missing values ln P(t | x) = Sum_ones (w_j.x + b_j) - F(x), where Sum_ones is the sum over the cells
+that are 1, and F(x) = Sum_j ln(1 + exp(w_j.x + b_j)) is one smooth function of q numbers for all rows. Rows are grouped
+into cells of the latent space, and F is expanded around an anchor in each, smoothed by the posterior's covariance:
 
     C_a = (I + H_a)^-1,    mean = C_a (Sum_ones w - g_a + H_a x_a)          g_a, H_a: gradient and Hessian at the anchor
 
-so that a row costs its ones and a search for its cell. The bound of all rows, with N_a, m_a, V_a the weight, mean and
-spread of the means in a cell and T_a = C_a + V_a,
+so that a row costs a sum over its 1s and a search for its cell. The bound of all rows, with N_a, m_a, V_a the weight,
+mean and spread of the means in a cell and T_a = C_a + V_a,
 
     J = Sum_j [ w^_j.Sum_ones x^ - Sum_a N_a E f(w_j.x + b_j) ] - Sum_n KL_n,    x ~ N(m_a, T_a),  f = ln(1 + exp)
 
-is that of the refinement, but for the third moments within cells. Columns make Newton steps on J, shortened where it
-would fall. Columns without ones have the same sums, so they share one (w, b).
+is that of the refinement, except for third moments within cells. Columns make Newton steps on J, shortened where it
+would decrease. Columns without 1s have the same sums, so they share one (w, b).
 
-Rows move between cells from pass to pass, cells are cut again after some passes, and W and b are scaled so that x keeps
-mean 0 and variance 1. Rows that kept their cells would let J rise for ever where loadings are large: it is no bound,
-and outside its cell an expansion is worth nothing. So J wavers a little, and the fit goes by a plan: it is judged after
-SETTLED passes, and over several of them (`engine/loops/planned.py`). The tests compare J with the exact bound.
+Rows move between cells, cells are cut again after some iterations, and W and b are scaled so that x keeps mean 0 and
+variance 1. If rows kept their cells, J could increase forever where loadings are large: it is no bound, and an
+expansion is useless outside its cell. So J fluctuates a little, and the fit has a plan: convergence is checked after
+SETTLED iterations, over several of them (`engine/loops/planned.py`). The tests compare J with the exact bound.
 
 | letter | meaning | shape |
 |---|---|---|
@@ -39,34 +39,34 @@ from hiddenbits.array_types import Floats, Rows
 from hiddenbits.data import Block
 from hiddenbits.data.kernels import compiled_twin
 from hiddenbits.data.summary import Summary
-from hiddenbits.families.logistic_pca.by_ones.expectations import (
+from hiddenbits.families.logistic_pca.params import params_mismatch
+from hiddenbits.families.logistic_pca.sparse.expectations import (
     at_anchors,
     softplus_steps,
     softplus_sums,
-    start_by_ones,
+    start_sparse,
 )
-from hiddenbits.families.logistic_pca.by_ones.params import (
+from hiddenbits.families.logistic_pca.sparse.params import (
     AnchoredParams,
     AnchoredStats,
-    Cells,
-    Place,
+    CellTree,
+    RowMeans,
     axis_variances,
     cut,
 )
-from hiddenbits.families.logistic_pca.params import params_mismatch
 from hiddenbits.maths.packed_symmetric import identity, invert, pack, pack_outer, packed_size, row_dot, times, unpack
 from hiddenbits.maths.ridge import effective_ridge, log_prior
 from hiddenbits.model_api import Footprint, Key, Passes, Promises
 
-CUT_AFTER, CUT_EVERY = (0, 1, 2, 4), 8  # passes after which cells are cut again, and then after every 8th
-SETTLED = 12  # passes after which a small change may mean convergence
-COLD, WARM = (10, 1.0), (2, 0.3)  # steps of the mean of a row without memory, and of one with; their greatest length
+CUT_AFTER, CUT_EVERY = (0, 1, 2, 4), 8  # iterations after which cells are cut again, and then after every 8th
+SETTLED = 12  # iterations after which a small change may mean convergence
+COLD, WARM = (10, 1.0), (2, 0.3)  # steps of the mean of a row without a stored mean, and with one; their maximum length
 LONGEST_STEP = 5.0  # of a column's (w, b)
-LENGTHS = (1.0, 0.25, 0.0625)  # of a column's step, tried in turn; then it stays
+LENGTHS = (1.0, 0.25, 0.0625)  # of a column's step, tried in turn; otherwise it stays
 ROUNDING = 1e-13
 
 
-_compiled = compiled_twin("hiddenbits.families.logistic_pca.by_ones.kernels_numba", "settle")
+_compiled = compiled_twin("hiddenbits.families.logistic_pca.sparse.kernels_numba", "settle")
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,11 +87,11 @@ class Posteriors:
 
 
 @dataclass(frozen=True, eq=False)
-class Shared:
-    """What every block of a pass needs: W, the tree, and for each cell C_a and C_a (H_a x_a - g_a)."""
+class AnchorExpansions:
+    """The expansions of F in an iteration: W, the tree, and for each cell C_a and C_a (H_a x_a - g_a)."""
 
     loadings: Floats
-    cells: Cells
+    cells: CellTree
     covariances: Floats
     matrices: Floats
     offsets: Floats
@@ -102,7 +102,7 @@ class Shared:
         """Return the C_a, (A, q, q)."""
         return np.ascontiguousarray(self.matrices.transpose(2, 0, 1))
 
-    def posteriors(self, pull: Floats, carry: Place | None) -> Posteriors:
+    def posteriors(self, pull: Floats, carry: RowMeans | None) -> Posteriors:
         """Return the mean of each row from the expansion in its cell."""
         mean = np.zeros_like(pull) if carry is None else carry.mean.astype(np.float64)
         n_steps, longest = COLD if carry is None else WARM
@@ -113,34 +113,34 @@ class Shared:
             return Posteriors(mean, cell, self.covariances, self.log_determinants)
         for _ in range(n_steps):
             cell = self.cells.find(mean)
-            step = _means(self, cell, pull) - mean
+            step = _expanded_means(self, cell, pull) - mean
             size = np.sqrt(row_dot(step, step))[:, None]
             mean = mean + step * np.minimum(1.0, longest / np.maximum(size, longest))
         return Posteriors(mean, cell, self.covariances, self.log_determinants)
 
 
 @dataclass(frozen=True)
-class LogisticByOnes:
-    """The model; hyperparameters only: those of `Logistic`, the number of cells, and whether they are cut again."""
+class SparseLogistic:
+    """The model; hyperparameters only: those of `Logistic`, the number of cells, and whether a pass makes new ones."""
 
     n_components: int = 2
     ridge: float = 0.1
     start_from: Literal["pca", "noise"] = "pca"
     n_cells: int = 256
-    cuts: bool = True
+    new_cells: bool = True
 
     planned_passes: ClassVar[int] = SETTLED
     settles: ClassVar[bool] = True
 
     params_type = AnchoredParams
     stats_type = AnchoredStats
-    carry_type = Place
+    carry_type = RowMeans
 
     @property
     def promises(self) -> Promises:
-        """What the model keeps to."""
-        why = {
-            "likelihood": "P(t) has no closed form: passes use an approximate bound; the verbs integrate",
+        """The properties that hold for the model."""
+        reasons = {
+            "likelihood": "P(t) has no closed form: the fit uses an approximate bound, the methods for rows integrate",
             "monotone": "the bound is approximate within a cell, and rows change cells",
             "accelerates": "rows change cells, and cells are cut again",
         }
@@ -150,11 +150,11 @@ class LogisticByOnes:
             carry=True,
             accelerates=False,
             oracle="quadrature",
-            why=why,
+            why=reasons,
         )
 
     def footprint(self, n_columns: int, row_cells: float) -> Footprint:
-        """Return what a block costs: products with its ones, and work on q x q numbers of each row."""
+        """Return what a block costs: products with its 1s, and q x q numbers for each row."""
         q, dense = self.n_components, row_cells >= n_columns
         group = 1 + q + packed_size(q)
         return Footprint(
@@ -165,33 +165,33 @@ class LogisticByOnes:
 
     def start(self, summary: Summary, key: Key, passes: Passes) -> AnchoredParams:
         """Return principal components, or random loadings, with cells for the prior."""
-        return start_by_ones(self.n_components, self.n_cells, self.start_from, summary, key, passes)
+        return start_sparse(self.n_components, self.n_cells, self.start_from, summary, key, passes)
 
-    def of_pass(self, params: AnchoredParams, key: Key, passes: Passes) -> LogisticByOnes:
-        """Return the model of a pass, after some of which cells are cut again."""
+    def of_pass(self, params: AnchoredParams, key: Key, passes: Passes) -> SparseLogistic:
+        """Return the model of a pass: some make new cells."""
         number = key.pass_number
-        return replace(self, cuts=number in CUT_AFTER or number % CUT_EVERY == 0)
+        return replace(self, new_cells=number in CUT_AFTER or number % CUT_EVERY == 0)
 
-    def prepare(self, params: AnchoredParams) -> Shared:
+    def prepare(self, params: AnchoredParams) -> AnchorExpansions:
         """Expand F around every anchor."""
-        return _expanded(params)
+        return _expansions(params)
 
     def expect(
-        self, params: AnchoredParams, shared: Shared, block: Block, carry: Place | None, key: Key
-    ) -> tuple[AnchoredStats, Place]:
+        self, params: AnchoredParams, shared: AnchorExpansions, block: Block, carry: RowMeans | None, key: Key
+    ) -> tuple[AnchoredStats, RowMeans]:
         """E-step: the mean of each row from the expansion in its cell, and the sums over cells and columns."""
         x, _ = block.operands()
         weights, A = block.weights, len(params.anchors)
-        found = shared.posteriors(np.asarray(x @ shared.loadings), carry)
-        groups, covariances, log_determinant = found.sums(weights, A)
+        posteriors = shared.posteriors(np.asarray(x @ shared.loadings), carry)
+        groups, covariances, log_determinant = posteriors.sums(weights, A)
         stats = AnchoredStats(
             weight=np.asarray(weights.sum()),
             groups=groups,
             covariances=covariances,
             log_determinant=np.asarray(log_determinant),
-            linear=np.asarray(x.T @ (weights[:, None] * np.hstack([found.mean, np.ones((len(weights), 1))]))),
+            linear=np.asarray(x.T @ (weights[:, None] * np.hstack([posteriors.mean, np.ones((len(weights), 1))]))),
         )
-        return stats, Place(found.mean.astype(np.float32))
+        return stats, RowMeans(posteriors.mean.astype(np.float32))
 
     def objective(self, params: AnchoredParams, stats: AnchoredStats) -> float:
         """Return J plus the log prior."""
@@ -205,21 +205,21 @@ class LogisticByOnes:
     def update(self, params: AnchoredParams, stats: AnchoredStats) -> AnchoredParams:
         """M-step: a Newton step of every column, mean 0 and variance 1 of x, new anchors, sometimes new cells."""
         groups, q = _groups(params, stats), params.n_components
-        joint = self._stepped(params, stats, groups)
+        joint = self._newton_columns(params, stats, groups)
         center, scale = groups.overall(float(stats.weight))
         joint[:, -1] += joint[:, :-1] @ center
         joint[:, :-1] = joint[:, :-1] @ scale
-        back = np.linalg.inv(scale)
-        anchors, covariances = (groups.mean - center) @ back.T, groups.covariance
+        inverse = np.linalg.inv(scale)
+        anchors, covariances = (groups.mean - center) @ inverse.T, groups.covariance
         tree = params.axis, params.threshold, params.child
-        if self.cuts:
-            spreads = pack(back @ unpack(groups.spread, q) @ back.T)
+        if self.new_cells:
+            spreads = pack(inverse @ unpack(groups.spread, q) @ inverse.T)
             *tree, anchors = cut(groups.weight, anchors, axis_variances(spreads, q), self.n_cells)  # type: ignore[assignment]
             covariances = covariances[params.cells.find(anchors)]
-        wide = params.spread_out(joint)
+        all_columns = params.spread_out(joint)
         return AnchoredParams(
-            loadings=np.ascontiguousarray(wide[:, :-1]),
-            intercepts=wide[:, -1].copy(),
+            loadings=np.ascontiguousarray(all_columns[:, :-1]),
+            intercepts=all_columns[:, -1].copy(),
             center=params.center,
             empty=params.empty,
             axis=tree[0],
@@ -229,8 +229,8 @@ class LogisticByOnes:
             covariances=covariances,
         )
 
-    def _stepped(self, params: AnchoredParams, stats: AnchoredStats, groups: Groups) -> Floats:
-        """Return (w, b) of the distinct columns after a Newton step each, as long as J does not fall."""
+    def _newton_columns(self, params: AnchoredParams, stats: AnchoredStats, groups: Groups) -> Floats:
+        """Return (w, b) of the distinct columns after a Newton step each, shortened so that J does not decrease."""
         columns, _ = params.distinct
         ridge, k = effective_ridge(self.ridge), params.n_components + 1
         joint, linear, center = params.joint[columns], stats.linear[columns], params.center[columns]
@@ -242,44 +242,44 @@ class LogisticByOnes:
         step *= np.minimum(1.0, LONGEST_STEP / np.maximum(size, LONGEST_STEP))
         before = row_dot(joint, linear) - sums + log_prior(joint, center, self.ridge)
         before -= ROUNDING * np.abs(before)
-        out, left, some = joint.copy(), np.arange(len(joint)), groups.weight > 0.0
-        among = groups.weight[some], groups.mean[some], (groups.spread + groups.covariance)[some]
+        out, remaining, occupied = joint.copy(), np.arange(len(joint)), groups.weight > 0.0
+        cells = groups.weight[occupied], groups.mean[occupied], (groups.spread + groups.covariance)[occupied]
         for length in LENGTHS:
-            tried = joint[left] + length * step[left]
-            after = row_dot(tried, linear[left]) - softplus_sums(tried, *among)
-            good = after + log_prior(tried, center[left], self.ridge) >= before[left]
-            out[left[good]] = tried[good]
-            left = left[~good]
-            if not len(left):
+            candidate = joint[remaining] + length * step[remaining]
+            after = row_dot(candidate, linear[remaining]) - softplus_sums(candidate, *cells)
+            not_worse = after + log_prior(candidate, center[remaining], self.ridge) >= before[remaining]
+            out[remaining[not_worse]] = candidate[not_worse]
+            remaining = remaining[~not_worse]
+            if not len(remaining):
                 break
         return out
 
-    def online(self) -> LogisticByOnes:
+    def online(self) -> SparseLogistic:
         """Return the form of the model that online EM needs."""
-        return OnlineByOnes(**vars(self))
+        return OnlineSparseLogistic(**vars(self))
 
     def mismatch(self, params: AnchoredParams) -> str | None:
         """Return how valid parameters disagree with the hyperparameters, or None."""
-        return params_mismatch(self.n_components, params.plain())
+        return params_mismatch(self.n_components, params.without_cells())
 
 
-class OnlineByOnes(LogisticByOnes):
-    """The model as online EM needs it: cells and the scale of x stay, so that sums over the rows of cells add up."""
+class OnlineSparseLogistic(SparseLogistic):
+    """The model for online EM: cells and the scale of x are fixed, so that sums over the rows of cells average."""
 
     def update(self, params: AnchoredParams, stats: AnchoredStats) -> AnchoredParams:
         """M-step: a Newton step of every column, and new anchors."""
         groups = _groups(params, stats)
-        wide = params.spread_out(self._stepped(params, stats, groups))
+        all_columns = params.spread_out(self._newton_columns(params, stats, groups))
         return replace(
             params,
-            loadings=np.ascontiguousarray(wide[:, :-1]),
-            intercepts=wide[:, -1].copy(),
+            loadings=np.ascontiguousarray(all_columns[:, :-1]),
+            intercepts=all_columns[:, -1].copy(),
             anchors=groups.mean,
             covariances=groups.covariance,
         )
 
 
-def _means(shared: Shared, cell: Rows, pull: Floats) -> Floats:
+def _expanded_means(shared: AnchorExpansions, cell: Rows, pull: Floats) -> Floats:
     """Return C_a (Sum_ones w - g_a + H_a x_a) of each row."""
     out = shared.offsets[cell]
     for i, line in enumerate(shared.matrices):  # of at most three dimensions
@@ -288,15 +288,15 @@ def _means(shared: Shared, cell: Rows, pull: Floats) -> Floats:
     return out
 
 
-@lru_cache(maxsize=2)  # by identity: a pass needs it, and the objective and the update after it
-def _expanded(params: AnchoredParams) -> Shared:
+@lru_cache(maxsize=2)  # by identity: for a pass, and for the objective and the update after it
+def _expansions(params: AnchoredParams) -> AnchorExpansions:
     columns, copies = params.distinct
     q = params.n_components
     gradient, hessian = at_anchors(params.joint[columns], copies, params.anchors, params.covariances)
     covariances, log_determinants = invert(identity(q) + hessian, q)
     matrices = np.ascontiguousarray(unpack(covariances, q).transpose(1, 2, 0))
     offsets = times(covariances, times(hessian, params.anchors) - gradient)
-    return Shared(params.loadings, params.cells, covariances, matrices, offsets, -log_determinants)
+    return AnchorExpansions(params.loadings, params.cells, covariances, matrices, offsets, -log_determinants)
 
 
 @dataclass(frozen=True, eq=False)
@@ -321,11 +321,11 @@ class Groups:
 def _groups(params: AnchoredParams, stats: AnchoredStats) -> Groups:
     q = params.n_components
     weight, sums, squares = stats.groups[:, 0], stats.groups[:, 1 : q + 1], stats.groups[:, q + 1 :]
-    some = (weight > 0.0)[:, None]
-    per = np.where(some, weight[:, None], 1.0)
-    mean = np.where(some, sums / per, params.anchors)
-    spread = np.where(some, squares / per - pack_outer(mean), 0.0)
-    covariance = np.where(some, stats.covariances / per, params.covariances)
+    occupied = (weight > 0.0)[:, None]
+    safe_weight = np.where(occupied, weight[:, None], 1.0)
+    mean = np.where(occupied, sums / safe_weight, params.anchors)
+    spread = np.where(occupied, squares / safe_weight - pack_outer(mean), 0.0)
+    covariance = np.where(occupied, stats.covariances / safe_weight, params.covariances)
     traces = (squares + stats.covariances).sum(axis=0) @ identity(q)
     divergence = 0.5 * float(traces - q * weight.sum() - stats.log_determinant)
     return Groups(weight, mean, spread, covariance, divergence)
@@ -335,6 +335,6 @@ def _groups(params: AnchoredParams, stats: AnchoredStats) -> Groups:
 def _column_sums(params: AnchoredParams, stats: AnchoredStats) -> tuple[Floats, Floats, Floats]:
     columns, _ = params.distinct
     groups = _groups(params, stats)
-    some = groups.weight > 0.0
-    among = groups.weight[some], groups.mean[some], (groups.spread + groups.covariance)[some]
-    return softplus_steps(params.joint[columns], *among)
+    occupied = groups.weight > 0.0
+    cells = groups.weight[occupied], groups.mean[occupied], (groups.spread + groups.covariance)[occupied]
+    return softplus_steps(params.joint[columns], *cells)

@@ -1,4 +1,4 @@
-"""The compiled twin of the steps of rows through cells, for whoever has numba (the extra `fast`)."""
+"""The compiled twin of the steps of rows through cells (the extra `fast`)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def settle(
     longest: float,
     cell: Rows,
 ) -> None:
-    """Move each row's mean in place; put the cell in which its last step began into `cell`.
+    """Update each row's mean in place; put the cell in which its last step began into `cell`.
 
     `tree` is axis, threshold, child and leaf of each node; a step leads to C_a pull + offset_a, C_a of `matrices`.
     """
@@ -36,10 +36,10 @@ def settle(
             a = leaf[node]
             square = 0.0
             for i in range(q):
-                to = offsets[a, i]
+                target = offsets[a, i]
                 for j in range(q):
-                    to += matrices[a, i, j] * pull[n, j]
-                step[i] = to - mean[n, i]
+                    target += matrices[a, i, j] * pull[n, j]
+                step[i] = target - mean[n, i]
                 square += step[i] * step[i]
             size = math.sqrt(square)
             share = 1.0 if size <= longest else longest / size

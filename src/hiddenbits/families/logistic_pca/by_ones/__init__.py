@@ -1,1 +1,0 @@
-"""Logistic PCA by passes whose cost follows the ones."""

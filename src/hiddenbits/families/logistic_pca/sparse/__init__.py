@@ -1,0 +1,1 @@
+"""Logistic PCA for sparse tables, at a cost that depends on the number of 1s."""
