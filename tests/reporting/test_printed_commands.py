@@ -126,7 +126,7 @@ CASES = {
     "groups": Case(
         "t.csv",
         lambda path: csv(path, frame(party=["a", "b", "a"] * 40, person=LABELS, same=["1"] * ROWS)),
-        ["--columns", "q*", "--columns", "same", "--by", "party", "--groups", "person", "--seed", "3"],
+        ["--columns", "q*", "--columns", "same", "--by", "party", "--groups", "person", "--random-state", "3"],
     ),
     "words": Case("sub folder/t.csv", lambda path: csv(path, frame("nein", "ja", name=LABELS)), ["--id", "name"]),
     "labels": Case("t.sav", sav),

@@ -19,7 +19,7 @@ from hiddenbits.reporting.result import Report
 from hiddenbits.shown import BACKENDS
 from hiddenbits.tables import Table, repeat_rows, without_ambiguous
 
-Tell = Callable[[str, float, float], None]  # the current step, how much is done, and the total
+OnProgress = Callable[[str, float, float], None]  # the current step, how much is done, and the total
 COMPARING, DRAWING = 14.0, 4.0  # weights of comparing models and of the rest in the progress, a look being 1
 
 
@@ -34,7 +34,7 @@ def report(
     groups: Sequence[object] | None = None,
     title: str | None = None,
     random_state: int = 0,
-    on_progress: Tell | None = None,
+    on_progress: OnProgress | None = None,
 ) -> Report:
     """Report what is hidden in a table of bits: the findings, and one HTML page that works offline.
 
@@ -66,7 +66,7 @@ def report(
     random_state : int, default=0
         Random seed. The same seed and versions give the same page except for the date.
     on_progress : function, optional
-        Progress callback, called as tell(words, done, most) before each step: the step, how much is done, the total.
+        Progress callback, called as on_progress(step, done, total) before each step.
 
     Returns
     -------
@@ -91,7 +91,7 @@ def report(
         table, out = _opened(X, by if isinstance(by, str) else None)
         options = {"drop": list(out)} if out else {}
     settings: dict[str, Any] = {"by": by, "beside": beside, "rows": rows, "color": color, "curved": curved}
-    settings |= {"groups": groups, "title": title, "seed": random_state}
+    settings |= {"groups": groups, "title": title, "random_state": random_state}
     if title is None:
         title = Path(path_shown(X)).name if isinstance(X, (str, os.PathLike)) else "A table of bits"
     package = type(X).__module__.partition(".")[0]
@@ -99,7 +99,7 @@ def report(
         table,
         of_python(X, settings, options),
         **settings | {"title": title},
-        tell=on_progress,
+        on_progress=on_progress,
         library=package if package in BACKENDS else None,
     )
 
@@ -115,8 +115,8 @@ def report_of(
     curved: bool,
     groups: Sequence[object] | None,
     title: str,
-    seed: int,
-    tell: Tell | None,
+    random_state: int,
+    on_progress: OnProgress | None,
     library: str | None = None,
 ) -> Report:
     """Report what is hidden in an open table that came from `origin`; the other parameters are those of `report`.
@@ -143,9 +143,10 @@ def report_of(
         table, columns = repeat_rows(table), {key: [cells[i] for i in rows_of] for key, cells in columns.items()}
         labels = None if labels is None else labels[rows_of]
     context = replace(
-        _context(table, columns, labels, rows, color, named, curved, seed, tell or _silent), origin=origin
+        _context(table, columns, labels, rows, color, named, curved, random_state, on_progress or _silent),
+        origin=origin,
     )
-    found, sections = made(context, _steps(tell or _silent))
+    found, sections = made(context, _steps(on_progress or _silent))
     date = datetime.now(UTC).strftime("%Y-%m-%d")
     title = plain(title, 120)
     return Report(page(title, date, found, sections, context), title, found, library)
@@ -185,11 +186,11 @@ def _silent(words: str, done: float, most: float) -> None:
     """Say nothing."""
 
 
-def _steps(tell: Tell) -> Callable[[str, float], None]:
+def _steps(on_progress: OnProgress) -> Callable[[str, float], None]:
     """Return what tells of the steps after the comparison: its words, and the share of them that is done."""
 
     def said(words: str, share: float) -> None:
-        tell(f"3 of 3: {words}", 1.0 + COMPARING + DRAWING * share, 1.0 + COMPARING + DRAWING)
+        on_progress(f"3 of 3: {words}", 1.0 + COMPARING + DRAWING * share, 1.0 + COMPARING + DRAWING)
 
     return said
 
@@ -230,8 +231,8 @@ def _context(
     color: str | None,
     by: str | None,
     curved: bool,
-    seed: int,
-    tell: Tell,
+    random_state: int,
+    on_progress: OnProgress,
 ) -> Any:
     """Return what every section receives."""
     from hiddenbits.reporting.context import Context
@@ -239,10 +240,10 @@ def _context(
     from hiddenbits.reporting.sample import drawn
 
     def comparing(words: str, done: float, fits: float) -> None:
-        tell(f"2 of 3: comparing models, {words}", 1.0 + COMPARING * done / fits, 1.0 + COMPARING + DRAWING)
+        on_progress(f"2 of 3: comparing models, {words}", 1.0 + COMPARING * done / fits, 1.0 + COMPARING + DRAWING)
 
-    tell("1 of 3: looking at the table", 0.0, 1.0 + COMPARING + DRAWING)
-    sample = drawn(table, beside, seed, groups)
+    on_progress("1 of 3: looking at the table", 0.0, 1.0 + COMPARING + DRAWING)
+    sample = drawn(table, beside, random_state, groups)
     for name, words in ((by, "Group"), (color, "Color")):
         if name is not None and name not in beside and name not in sample.own_names:
             raise ValueError(f"Column {name!r} is constant in the rows that the models use. {words} by another.")

@@ -17,7 +17,7 @@ from hiddenbits.tables import Table
 KEPT_BY_MODELS = ("columns", "drop", "recode", "missing", "recipe")
 LABELS = Name("groups")
 IN_MEMORY = Name("X")
-DEFAULTS = {"rows": True, "curved": False, "seed": 0}  # of `report`; all else is None
+DEFAULTS = {"rows": True, "curved": False, "random_state": 0}  # of `report`; all else is None
 
 
 @dataclass(frozen=True)
@@ -61,20 +61,20 @@ class Origin:
         """The expression in Python for the labels of rows that are held out together, given the table as `table`."""
         return repr(LABELS) if self.options is None else f"table.beside[{self.groups!r}]"
 
-    def fit(self, model: str, size: str, seed: int) -> str:
+    def fit(self, model: str, size: str, random_state: int) -> str:
         """Return what fits a model to the table and writes it to a file."""
         if self.options is not None:
             word = evaluate.known_families()[model].word
-            more = {"size": size or None, "seed": seed or None, **self.options}
-            return command("fit", self.table, word, **more, out="model.hb")
-        return f"{estimator_line(model, size, seed)}.fit({self.opening}).save('model.hb')"
+            options = {"n_components": size or None, "random_state": random_state or None, **self.options}
+            return command("fit", self.table, word, **options, out="model.hb")
+        return f"{estimator_line(model, size, random_state)}.fit({self.opening}).save('model.hb')"
 
     def compare(self, random_state: int) -> str:
         """Return what compares the models on the table."""
         if self.options is not None:
-            return command("compare", self.table, **self.options, groups=self.groups, seed=random_state or None)
+            return command("compare", self.table, **self.options, groups=self.groups, random_state=random_state or None)
         more = {} if self.groups is None else {"groups": LABELS}
-        return call("hiddenbits.evaluate.compare", Name(self.opening), seed=random_state, **more)
+        return call("hiddenbits.evaluate.compare", Name(self.opening), random_state=random_state, **more)
 
     def codes(self) -> str:
         """Return what gives the code of each row under the saved model."""
@@ -107,11 +107,11 @@ class Origin:
         return narrower if table.shape[1] == width and table.names == names else None
 
 
-def estimator_line(model: str, size: str, seed: int) -> str:
+def estimator_line(model: str, size: str, random_state: int) -> str:
     """Return the line of Python that makes a model, with the settings of the comparison."""
     from hiddenbits.reporting.fits import made
 
-    return "hiddenbits." + " ".join(repr(made(model, size, seed)).split())
+    return "hiddenbits." + " ".join(repr(made(model, size, random_state)).split())
 
 
 def of_python(X: Any, settings: Mapping[str, Any], options: Mapping[str, Any]) -> Origin:
