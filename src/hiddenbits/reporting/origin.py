@@ -35,7 +35,7 @@ class Origin:
     narrowed : callable
         Returns the same without some columns, from their names and the names of those that remain.
     recoded : callable
-        Returns what reports on the table with another code counted as yes, from names of columns and the code.
+        Returns the command or call that reports on the table with another code as 1, from column names and the code.
     table : str or Name
         What the table is called: its path, or a name for what was in memory.
     options : dict or None
@@ -116,39 +116,39 @@ def estimator_line(model: str, size: str, random_state: int) -> str:
 
 def of_python(X: Any, settings: Mapping[str, Any], options: Mapping[str, Any]) -> Origin:
     """Return the origin of a table that was passed to `report` with some settings, and opened with some options."""
-    given = argument(X)
+    table = argument(X)
     passed = {name: value for name, value in settings.items() if value is not DEFAULTS.get(name)}
     in_memory = [name for name, value in passed.items() if not isinstance(value, (str, int))]
-    made_by = call("hiddenbits.report", given, **passed | {name: Name(name) for name in in_memory})
+    report_call = call("hiddenbits.report", table, **passed | {name: Name(name) for name in in_memory})
 
     def narrowed(left: Sequence[str], _kept: Sequence[str]) -> Origin:
         return of_python(X, settings, {**options, "drop": [*options.get("drop", ()), *left]})
 
     def recoded(names: Sequence[str], code: str) -> str:
         coded = {**options, "recode": {**options.get("recode", {}), **{name: {Name(code): 1} for name in names}}}
-        return call("hiddenbits.report", Name(call("hiddenbits.open_table", given, **coded)))
+        return call("hiddenbits.report", Name(call("hiddenbits.open_table", table, **coded)))
 
     return Origin(
-        made_by,
-        "X" if isinstance(X, Table) else call("hiddenbits.open_table", given, **options),
+        report_call,
+        "X" if isinstance(X, Table) else call("hiddenbits.open_table", table, **options),
         partial(open_table, X, **options),
         narrowed,
         recoded,
-        given,
+        table,
         groups=LABELS if settings.get("groups") is not None else None,
-        notes=_notes(X, given, in_memory),
+        notes=_notes(X, table, in_memory),
     )
 
 
-def _notes(X: Any, given: Any, in_memory: Sequence[str]) -> tuple[str, ...]:
+def _notes(X: Any, table: Any, in_memory: Sequence[str]) -> tuple[str, ...]:
     """Return what a reader has to put in by hand: what was in memory, and secrets."""
     notes = []
-    if given is IN_MEMORY:
-        kind = f"{type(X).__module__.partition('.')[0]}.{type(X).__qualname__}".removeprefix("builtins.")
-        notes.append(f"X is the table in memory that was passed ({kind}).")
+    if table is IN_MEMORY:
+        type_name = f"{type(X).__module__.partition('.')[0]}.{type(X).__qualname__}".removeprefix("builtins.")
+        notes.append(f"X is the table in memory that was passed ({type_name}).")
     if in_memory:
-        notes.append(f"{' and '.join(in_memory)}: in memory, too, as passed.")
-    paths = [] if given is IN_MEMORY else [X] if isinstance(X, (str, os.PathLike)) else X
+        notes.append(f"{' and '.join(in_memory)}: in memory, as passed.")
+    paths = [] if table is IN_MEMORY else [X] if isinstance(X, (str, os.PathLike)) else X
     return (*notes, *secrets_note(*map(os.fspath, paths)))
 
 
