@@ -56,7 +56,7 @@ def test_a_report_has_no_acting_label(report):
         "markdown": report.to_markdown(),
         "text": str(report),
         "json": report.to_json(),
-        **{f"drawing {n}": str(one.drawing) for n, one in enumerate(report.found.found)},
+        **{f"drawing {n}": str(one.drawing) for n, one in enumerate(report.found.findings)},
     }
     for name, text in texts.items():
         assert not acting(text), name

@@ -466,7 +466,7 @@ def command(*words, content="a,b\n0,1\n1,{secret}\n1,maybe\n0,1\n", name="x.csv"
 CELLS_PRINTED = {
     "command look": command("look", "{path}"),
     "command look json": command("look", "{path}", "--json"),
-    "command fit": command("fit", "{path}", "classes", "--size", "1"),
+    "command fit": command("fit", "{path}", "classes", "--n-components", "1"),
     "command fit report": command("report", "{path}", "-o", "{folder}/r.html"),
     "command convert": command("convert", "{path}", "{folder}/x.parquet"),
     "command first line": command("look", "{path}", content="0,{secret}\n0,1\n1,0\n"),

@@ -1,4 +1,4 @@
-"""What did not enter the model stays with the rows, own values come back, and files are read as the options say."""
+"""Metadata columns stay with the rows, own values come back, and files are read as the options specify."""
 
 import csv
 
@@ -16,7 +16,7 @@ OTHERS = ["person", "town", "age"]
 
 @pytest.fixture
 def people(tmp_path):
-    """Answers with an id, ages, towns, and blanks in every column of answers."""
+    """Answers with an id, ages, towns, and missing values in every column of answers."""
     path, rng = tmp_path / "people.csv", np.random.default_rng(0)
     with path.open("w", newline="") as file:
         lines = csv.writer(file)
@@ -32,7 +32,7 @@ def people(tmp_path):
 
 @pytest.fixture
 def model(people, tmp_path):
-    run("fit", people, "classes", "-n", 2, *FLAGS, "-o", tmp_path / "m.hb", "--jobs", 1)
+    run("fit", people, "classes", "-n", 2, *FLAGS, "-o", tmp_path / "m.hb", "--n-jobs", 1)
     return tmp_path / "m.hb"
 
 
@@ -50,7 +50,7 @@ def test_results_have_the_other_columns_as_they_were(people, model, tmp_path, co
 
 
 @pytest.mark.parametrize("bits", [False, True])
-def test_completed_rows_are_the_file_with_its_blanks_filled(people, model, tmp_path, bits):
+def test_completed_rows_are_the_file_with_missing_values_imputed(people, model, tmp_path, bits):
     run("complete", people, model, "-o", tmp_path / "out.csv", *(["--bits"] if bits else []))
     before, after = rows_of(people), rows_of(tmp_path / "out.csv")
     assert list(after[0]) == list(before[0])
@@ -66,8 +66,8 @@ def test_completed_rows_are_the_file_with_its_blanks_filled(people, model, tmp_p
 def test_parquet_keeps_types(people, model, tmp_path):
     pq = pytest.importorskip("pyarrow.parquet")
     run("complete", people, model, "-o", tmp_path / "out.parquet")
-    found = pq.read_table(tmp_path / "out.parquet")
-    types = {field.name: str(field.type) for field in found.schema}
+    completed = pq.read_table(tmp_path / "out.parquet")
+    types = {field.name: str(field.type) for field in completed.schema}
     assert types == {
         "age": "double",
         "smokes": "string",
@@ -77,32 +77,32 @@ def test_parquet_keeps_types(people, model, tmp_path):
         "town": "string",
         "bit": "double",
     }
-    assert found["age"].to_pylist() == [float(row["age"]) for row in rows_of(people)]
+    assert completed["age"].to_pylist() == [float(row["age"]) for row in rows_of(people)]
     run("score", people, model, "-o", tmp_path / "s.parquet")
     assert str(pq.read_schema(tmp_path / "s.parquet").field("age").type) == "double"
 
 
-def test_a_model_of_bits_takes_its_columns_and_guesses_nothing(tmp_path):
+def test_a_model_of_binary_columns_infers_no_other_coding(tmp_path):
     plain, more, words = tmp_path / "a.csv", tmp_path / "b.csv", tmp_path / "c.csv"
     plain.write_text("q1,q2\n" + "0,1\n1,0\n1,1\n" * 8)
     more.write_text("who,q2,q1\nann,1,0\nbob,,1\n")
     words.write_text("who,q2,q1\nann,yes,0\nbob,no,1\n")
-    run("fit", plain, "classes", "-n", 1, "-o", tmp_path / "m.hb", "--jobs", 1)
+    run("fit", plain, "classes", "-n", 1, "-o", tmp_path / "m.hb", "--n-jobs", 1)
     run("score", more, tmp_path / "m.hb", "-o", tmp_path / "out.csv")
     assert [row["who"] for row in rows_of(tmp_path / "out.csv")] == ["ann", "bob"]
-    told = run("score", words, tmp_path / "m.hb", code=1).stderr
-    assert "column 'q2' has other values than 0, 1 and blanks, and the model was fitted to bits" in " ".join(
-        told.split()
+    output = run("score", words, tmp_path / "m.hb", code=1).stderr
+    assert "column 'q2' has values other than 0, 1 and missing, but the model was fitted to 0/1 data" in " ".join(
+        output.split()
     )
 
 
-def test_how_a_file_is_written_can_be_said(tmp_path):
+def test_options_of_the_file_format(tmp_path):
     path = tmp_path / "t.csv"
     path.write_bytes("größe|q1\n1,5|0\n2,5|1\n7,5|1\n".encode("cp1252"))
     words = ["--delimiter", "|", "--decimal", ",", "--encoding", "cp1252", "--header"]
-    told = run("look", path, *words, "--recode", "größe:>2").stdout
-    assert "größe" in told
-    assert "1 above 2" in told
+    output = run("look", path, *words, "--recode", "größe:>2").stdout
+    assert "größe" in output
+    assert "1 above 2" in output
     path.write_text("a\tb\n0\t1\n1\t1\n1\t0\n")
     run("convert", path, tmp_path / "o.csv", "--delimiter", "tab", "--header")
     assert list(rows_of(tmp_path / "o.csv")[0]) == ["a", "b"]
@@ -116,8 +116,8 @@ def test_how_a_file_is_written_can_be_said(tmp_path):
     path.write_text("order,product\n1,tea\n1,jam\n2,tea\n")
     run("convert", path, tmp_path / "o.csv", "--row", "order", "--item", "product")
     assert list(rows_of(tmp_path / "o.csv")[0]) == ["jam", "tea"]
-    told = run("look", path, "--sheet", "A", code=1).stderr
-    assert "--sheet is not an option of the csv reader" in told
+    output = run("look", path, "--sheet", "A", code=1).stderr
+    assert "--sheet is not an option of the csv reader" in output
 
 
 def test_the_options_of_a_message_work(tmp_path):
@@ -128,9 +128,9 @@ def test_the_options_of_a_message_work(tmp_path):
         lines.writerow(["Q1: do you smoke?", "it's [2]", "q3", "bit"])
         for i in range(40):
             lines.writerow([["often: daily", "rarely", "x, y"][i % 3], [0, 1, -99][i % 3], 1 + i % 5, i % 2])
-    told = " ".join(run("look", path).stdout.split())
-    assert r"--recode 'Q1: do you smoke?:often\: daily=1'" in told
-    assert "--missing -99" in told
+    output = " ".join(run("look", path).stdout.split())
+    assert r"--recode 'Q1: do you smoke?:often\: daily=1'" in output
+    assert "--missing -99" in output
     words = [
         "--recode",
         r"Q1: do you smoke?:often\: daily=1",

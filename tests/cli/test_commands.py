@@ -29,10 +29,10 @@ def run(*words, code=0):
 
 @pytest.fixture(scope="module")
 def survey(tmp_path_factory):
-    """A CSV file of two kinds of rows with blanks, and columns that are no bits."""
+    """A CSV file of two classes with missing values, and metadata columns."""
     rng = np.random.default_rng(0)
-    kinds = rng.integers(0, 2, (2, 8))
-    X = (kinds[rng.integers(0, 2, 300)] ^ (rng.random((300, 8)) < 0.1)).astype(float)
+    classes = rng.integers(0, 2, (2, 8))
+    X = (classes[rng.integers(0, 2, 300)] ^ (rng.random((300, 8)) < 0.1)).astype(float)
     X[rng.random(X.shape) < 0.05] = np.nan
     path = tmp_path_factory.mktemp("cli") / "survey.csv"
     with path.open("w", newline="") as file:
@@ -46,37 +46,37 @@ def survey(tmp_path_factory):
 @pytest.fixture(scope="module")
 def model(survey, tmp_path_factory):
     path = tmp_path_factory.mktemp("models") / "two.hb"
-    run("fit", survey[0], "classes", "--size", 2, "-o", path, "--jobs", 1)
+    run("fit", survey[0], "classes", "--n-components", 2, "-o", path, "--n-jobs", 1)
     return path
 
 
 def test_look_counts(survey):
     path, X = survey
-    found = json.loads(run("look", path, "--json").stdout)
-    assert (found["rows"], found["columns"]) == X.shape
-    assert found["ones"] == np.nansum(X)
-    assert found["blanks"] == np.isnan(X).sum()
-    assert found["different_rows"] == len(np.unique(np.nan_to_num(X, nan=2.0), axis=0))
-    assert found["columns_without_bits"] == ["=who", "age"]
+    result = json.loads(run("look", path, "--json").stdout)
+    assert (result["rows"], result["columns"]) == X.shape
+    assert result["ones"] == np.nansum(X)
+    assert result["blanks"] == np.isnan(X).sum()
+    assert result["different_rows"] == len(np.unique(np.nan_to_num(X, nan=2.0), axis=0))
+    assert result["excluded_columns"] == ["=who", "age"]
     by_hand = [
         {"name": f"q{j}", "ones": int(np.nansum(X[:, j])), "observed": int((~np.isnan(X[:, j])).sum())}
         for j in range(8)
     ]
-    assert found["by_column"] == by_hand
-    told = run("look", path)
-    assert "300 rows x 8 columns" in told.stdout
-    assert "left out" in told.stdout  # in the table of columns
-    assert found["taken_for"]["=who"] == "text"
-    assert found["taken_for"]["age"] == "number"
+    assert result["by_column"] == by_hand
+    output = run("look", path)
+    assert "300 rows x 8 columns" in output.stdout
+    assert "left out" in output.stdout  # in the table of columns
+    assert result["inferred_types"]["=who"] == "text"
+    assert result["inferred_types"]["age"] == "number"
 
 
 def test_look_at_baskets_with_names(tmp_path):
     path, names = tmp_path / "b.txt.gz", tmp_path / "items.txt"
     path.write_bytes(gzip.compress(b"0 2\n1\n0 2\n"))
     names.write_text("bread\nmilk\n[red]wine\n")
-    told = run("look", path, "--names", names).stdout
-    assert "2 distinct rows" in told
-    assert "[red]wine" in told  # text, not markup
+    output = run("look", path, "--names", names).stdout
+    assert "2 distinct rows" in output
+    assert "[red]wine" in output  # text, not markup
 
 
 def test_fit_is_the_fit_of_the_library(survey, model):
@@ -87,12 +87,12 @@ def test_fit_is_the_fit_of_the_library(survey, model):
 
 def test_settings_reach_the_model(survey, tmp_path):
     out = tmp_path / "m.hb"
-    told = run("fit", survey[0], "classes", "-n", 2, "-o", out, "--set", "max_iter=1", "--set", "n_init=1", "--json")
-    facts = json.loads(told.stdout)
-    assert facts["passes"] == 1
+    output = run("fit", survey[0], "classes", "-n", 2, "-o", out, "--set", "max_iter=1", "--set", "n_init=1", "--json")
+    facts = json.loads(output.stdout)
+    assert facts["n_iter"] == 1
     assert not facts["converged"]
-    assert "Note: " in told.stderr
-    assert "max_iter" in told.stderr
+    assert "Note: " in output.stderr
+    assert "max_iter" in output.stderr
     for wrong in ("max_iter", "color=3"):
         assert "name=value" in run("fit", survey[0], "classes", "-o", out, "--set", wrong, code=1).stderr
 
@@ -118,11 +118,11 @@ def test_rows_out(survey, model, tmp_path):
     run("score", path, model, "-o", tmp_path / "each.csv")
     np.testing.assert_allclose(read(tmp_path / "each.csv")[:, 2], fitted.score_samples(table), rtol=1e-5)
     assert (tmp_path / "each.csv").read_text().startswith("'=who,age,log_likelihood\nperson 0,20,")
-    figures = json.loads(run("score", path, model, "--json").stdout)
-    assert figures["log_likelihood_per_row"]["value"] == pytest.approx(fitted.score(table))
+    scores = json.loads(run("score", path, model, "--json").stdout)
+    assert scores["log_likelihood_per_row"]["value"] == pytest.approx(fitted.score(table))
     run("map", path, model, "-o", tmp_path / "classes.csv")
     np.testing.assert_allclose(read(tmp_path / "classes.csv")[:, 2:], fitted.transform(table), atol=1e-5)
-    run("sample", model, "-r", 5, "--seed", 3, "-o", tmp_path / "new.csv")
+    run("sample", model, "-r", 5, "--random-state", 3, "-o", tmp_path / "new.csv")
     np.testing.assert_array_equal(read(tmp_path / "new.csv"), fitted.sample(5, random_state=3))
 
 
@@ -172,19 +172,19 @@ def test_spreadsheets_run_nothing(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["look", "nowhere.csv"], "nowhere.csv: there is no such file."),
         (["fit", "SURVEY", "planets", "-o", "m.hb"], "Unknown model 'planets'"),
-        (["fit", "SURVEY", "independent", "-n", "3", "-o", "m.hb"], "has no size"),
+        (["fit", "SURVEY", "independent", "-n", "3", "-o", "m.hb"], "has no components"),
         (["convert", "SURVEY", "out.xlsx"], "results can be written to .csv, .parquet, .npz files"),
         (["convert", "SURVEY", "no/such/out.csv"], "there is no folder"),
         (["score", "SURVEY", "SURVEY"], "survey.csv"),
     ],
 )
-def test_errors_are_one_sentence(survey, words, said):
+def test_errors_are_one_sentence(survey, words, message):
     done = run(*(survey[0] if word == "SURVEY" else word for word in words), code=1)
-    assert said in done.stderr.replace("\n", " ")
+    assert message in done.stderr.replace("\n", " ")
     assert "Traceback" not in done.output
     assert done.stdout == ""
 
@@ -200,46 +200,46 @@ def test_debug_shows_where(survey):
 
 def test_models_are_all_families():
     listed = json.loads(run("models", "--json").stdout)
-    for one in listed:
-        assert hasattr(getattr(hiddenbits, one["estimator"]), "fit")
-    assert all(one["word"] in run("models").stdout for one in listed)
+    for model in listed:
+        assert hasattr(getattr(hiddenbits, model["estimator"]), "fit")
+    assert all(model["word"] in run("models").stdout for model in listed)
 
 
 @pytest.mark.slow
 def test_comparison_is_that_of_the_library(survey, tmp_path):
-    words = ["compare", survey[0], "-m", "independent", "-m", "classes", "--folder", tmp_path, "--jobs", 1]
-    found = json.loads(run(*words, "--json").stdout)
+    words = ["compare", survey[0], "-m", "independent", "-m", "classes", "--folder", tmp_path, "--n-jobs", 1]
+    result = json.loads(run(*words, "--json").stdout)
     names = [f"q{j}" for j in range(8)]
     want = evaluate.compare(
         open_table(survey[1], names=names), ["IndependentColumns", "LatentClassAnalysis"], progress=False
     )
-    assert [one["model"] for one in found["models"]] == [entry.model for entry in want.entries]
-    assert [one["log_likelihood"] for one in found["models"]] == [entry.log_likelihood for entry in want.entries]
+    assert [one["model"] for one in result["models"]] == [entry.model for entry in want.entries]
+    assert [one["log_likelihood"] for one in result["models"]] == [entry.log_likelihood for entry in want.entries]
     assert "LatentClassAnalysis" in run(*words).stdout
 
 
 @pytest.mark.slow
 def test_rows_of_a_group_are_held_out_together(tmp_path):
-    """60 rows of noise, each ten times: without --groups the many classes win, with it nothing is hidden."""
+    """60 rows of noise, each ten times: without --groups many components win, with it independent columns."""
     rng = np.random.default_rng(0)
     X, path = np.repeat(rng.integers(0, 2, (60, 10)), 10, axis=0), tmp_path / "copies.csv"
     with path.open("w", newline="") as file:
         lines = csv.writer(file)
         lines.writerow(["person", *(f"q{j}" for j in range(10))])
         lines.writerows([f"p{i // 10}", *row] for i, row in enumerate(X))
-    words = ["compare", path, "-m", "independent", "-m", "clipped", "--json", "--jobs", 1]
+    words = ["compare", path, "-m", "independent", "-m", "clipped", "--json", "--n-jobs", 1]
     done = run(*words)
     assert "Note: 100% of the rows have a duplicate" in done.stderr
     assert "--groups" in done.stderr
     grouped = run(*words, "--groups", "person")
     assert "duplicate" not in grouped.stderr
-    told = json.loads(grouped.stdout)
+    output = json.loads(grouped.stdout)
     want = evaluate.compare(X, ["IndependentColumns", "ClippedPCA"], groups=np.arange(600) // 10, measures=())
-    assert (told["best"], told["size"], told["verdict"]) == (want.best, want.size, want.verdict)
-    assert told["best"] == "IndependentColumns"
+    assert (output["best"], output["size"], output["verdict"]) == (want.best, want.size, want.verdict)
+    assert output["best"] == "IndependentColumns"
     missing = run(*words, "--groups", "q1", code=1)
-    assert "--groups q1: labels must be a column that does not enter the model" in " ".join(missing.stderr.split())
-    assert "Columns left out: person." in missing.stderr
+    assert "--groups q1: the labels must be a metadata column" in " ".join(missing.stderr.split())
+    assert "Metadata columns: person." in missing.stderr
 
 
 def test_help_is_quick_and_light():

@@ -10,7 +10,7 @@ from tests.cli.test_commands import run
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path, monkeypatch):
+def _in_tmp_path(tmp_path, monkeypatch):
     monkeypatch.delenv("HIDDENBITS_DATA", raising=False)
     monkeypatch.chdir(tmp_path)
 
@@ -26,14 +26,14 @@ def test_an_example_is_written_and_read():
 
 
 @pytest.mark.parametrize(
-    ("name", "after", "left_out", "n_columns"),
+    ("name", "after", "excluded", "n_columns"),
     [("votes", "--by party", ["party"], 16), ("zoo", "--drop legs --by type", ["legs", "type"], 15)],
 )
-def test_real_tables_come_along_and_say_what_to_leave_out(name, after, left_out, n_columns):
-    said = " ".join(run("example", name).output.split())
-    assert "CC BY 4.0" in said
-    assert f"hiddenbits report {name}.csv {after}" in said
-    drop = [word for column in left_out for word in ("--drop", column)]
+def test_real_tables_come_along_with_columns_to_exclude(name, after, excluded, n_columns):
+    output = " ".join(run("example", name).output.split())
+    assert "CC BY 4.0" in output
+    assert f"hiddenbits report {name}.csv {after}" in output
+    drop = [word for column in excluded for word in ("--drop", column)]
     assert name == "votes" or " ".join(drop) in " ".join(run("look", f"{name}.csv").output.split())
     run("fit", f"{name}.csv", "logistic", *drop, "--out", "m.hb")
     assert len(load("m.hb").feature_names_in_) == n_columns

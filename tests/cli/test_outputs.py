@@ -1,4 +1,4 @@
-"""Every command looks at its outputs before it begins to work."""
+"""Every command checks its outputs before it begins to work."""
 
 import os
 
@@ -46,11 +46,11 @@ def no_work(monkeypatch):
         raise AssertionError("work began")
 
     monkeypatch.setattr(hiddenbits, "load", work)
-    monkeypatch.setattr(commands, "opened", work)
+    monkeypatch.setattr(commands, "open_input", work)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_outputs_are_looked_at_first(folder, no_work, name):
+def test_outputs_are_checked_first(folder, no_work, name):
     words, suffix = COMMANDS[name]
     (folder / f"taken{suffix}").mkdir()
     for out, why in [
@@ -88,11 +88,11 @@ def test_one_file_for_two_results_and_a_file_for_a_folder(folder, no_work):
         refused(["compare", "x.csv", "--folder", out], "is not a folder")
 
 
-def test_what_can_be_known_is_known_before_the_fit(folder, monkeypatch):
+def test_errors_that_need_no_fit_come_before_it(folder, monkeypatch):
     def work(*_, **__):
         raise AssertionError("work began")
 
-    monkeypatch.setattr(commands, "fitted", work)
+    monkeypatch.setattr(commands, "fit_with_progress", work)
     refused(["map", "x.csv", "-o", "map.png", "--color", "d"], "There is no column 'd'")
     monkeypatch.setattr("hiddenbits.cli.outputs.find_spec", lambda _: None)
     refused(["map", "x.csv", "-o", "map.parquet"], "Parquet files need pyarrow")

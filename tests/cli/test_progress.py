@@ -21,8 +21,8 @@ import hiddenbits
 from hiddenbits import LatentClassAnalysis, run_on
 from hiddenbits.cli import progress as module
 from hiddenbits.cli.app import app
-from hiddenbits.cli.console import log_to_screen
-from hiddenbits.cli.execution import fitted
+from hiddenbits.cli.console import set_output
+from hiddenbits.cli.execution import fit_with_progress
 from hiddenbits.cli.progress import Bar, Quiet
 from hiddenbits.datasets import simulate_mixture
 
@@ -39,7 +39,7 @@ def shown(console):
 
 
 def test_speed_and_share_done(monkeypatch):
-    """20,000 of 50,000 rows in two seconds, by a clock of our own: a busy machine cannot change the figures."""
+    """20,000 of 50,000 rows in two seconds, by a clock of our own: a busy machine cannot change the values."""
     now = [100.0]
     monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: now[0]))
     bar = Bar("Looking", 50_000, terminal())
@@ -56,15 +56,15 @@ def test_the_bar_of_a_report_advances_and_estimates_nothing(short, monkeypatch):
     """Its steps take from milliseconds to minutes: an estimate from the steps before rises, so there is none."""
     pytest.importorskip("jinja2")
     monkeypatch.setattr("hiddenbits.reporting.fits.MODELS", ["IndependentColumns", "LatentClassAnalysis"])
-    now, shown_shares, bar = [100.0], [], Quiet("Looking at the table")
+    now, shown_shares, bar = [100.0], [], Quiet("Reading the table")
     monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: now[0]))
 
-    def tell(words, done, most):
-        bar.at(words, done, most)
+    def on_progress(step, done, total):
+        bar.set_step(step, done, total)
         now[0] += 1.0 + 2.0 * len(shown_shares)  # each step takes longer than the one before
         shown_shares.append(bar.share)
 
-    hiddenbits.report(simulate_mixture(80, 5, 2, random_state=0).X, on_progress=tell)
+    hiddenbits.report(simulate_mixture(80, 5, 2, random_state=0).X, on_progress=on_progress)
     bar.close()
     assert len(shown_shares) > 5
     assert all(re.fullmatch(r"\d+% done", share) for share in shown_shares)
@@ -74,22 +74,22 @@ def test_the_bar_of_a_report_advances_and_estimates_nothing(short, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("kind", "console", "patience"),
+    ("bar_class", "console", "patience"),
     [(Bar, terminal, 2.0), (Bar, lambda: Console(file=io.StringIO()), 0.0), (Quiet, terminal, 0.0)],
 )
-def test_short_work_files_and_machines_see_no_bar(kind, console, patience, monkeypatch):
+def test_no_bar_for_short_work_files_and_quiet(bar_class, console, patience, monkeypatch):
     monkeypatch.setattr(module, "SLOW", patience)
-    drawn = console()
-    bar = kind("Looking", 10, drawn)
+    shown_on = console()
+    bar = bar_class("Looking", 10, shown_on)
     bar.rows(10)
     bar.close()
-    assert drawn.file.getvalue() == ""
+    assert shown_on.file.getvalue() == ""
 
 
 @pytest.mark.slow
 def test_lines_where_there_is_no_terminal(files, monkeypatch):
     """A batch job: a line on the error stream now and then, with what a bar would show; none with --quiet or --json."""
-    words = ["fit", str(files / "t.csv"), "classes", "-n", "3", "-o", str(files / "lines.hb"), "--jobs", "1"]
+    words = ["fit", str(files / "t.csv"), "classes", "-n", "3", "-o", str(files / "lines.hb"), "--n-jobs", "1"]
     words += ["--set", "tol=1e-13", "--set"]
     code = "from hiddenbits.cli import progress; progress.SLOW = .01; from hiddenbits.cli.app import app; app()"
     done = subprocess.run(
@@ -103,7 +103,7 @@ def test_lines_where_there_is_no_terminal(files, monkeypatch):
     lines = [line for line in done.stderr.splitlines() if line.startswith("Fitting")]
     assert len(lines) >= 2, done.stderr
     assert all(re.match(r"Fitting( LatentClassAnalysis)?: \d+:\d\d", line) for line in lines)
-    assert any(re.search(r"[\d,]+ rows/s, restart \d+ of 20, pass \d+", line) for line in lines)
+    assert any(re.search(r"[\d,]+ rows/s, restart \d+ of 20, iteration \d+", line) for line in lines)
     assert "rows/s" not in done.stdout
     monkeypatch.setattr(module, "SLOW", 0.0)
     monkeypatch.setattr(module, "EVERY", 0.02)
@@ -116,48 +116,48 @@ def test_lines_where_there_is_no_terminal(files, monkeypatch):
 def test_the_log_of_a_fit(files):
     words = ["fit", str(files / "t.csv"), "classes", "-n", "2", "-o", str(files / "log.hb"), "--set", "n_init=2"]
     try:
-        seen = CliRunner().invoke(app, ["--log-level", "info", *words])
-        assert seen.exit_code == 0, seen.output
+        result = CliRunner().invoke(app, ["--log-level", "info", *words])
+        assert result.exit_code == 0, result.output
         assert re.search(
-            r" INFO hiddenbits\.engine\.loops\.restarts: Restart 2 of 2 stopped: converged after", seen.stderr
+            r" INFO hiddenbits\.engine\.loops\.restarts: Restart 2 of 2 stopped: converged after", result.stderr
         )
-        assert " DEBUG " not in seen.stderr
-        seen = CliRunner().invoke(app, ["--log-level", "debug", *words])
-        assert re.search(r" DEBUG hiddenbits\.engine\.loops\.restarts: Restart 1: pass 1, objective -", seen.stderr)
-        assert seen.stderr.count("Restart 2 of 2 stopped") == 1
-        assert "Restart" not in seen.stdout
+        assert " DEBUG " not in result.stderr
+        result = CliRunner().invoke(app, ["--log-level", "debug", *words])
+        assert re.search(r" DEBUG hiddenbits\.engine\.loops\.restarts: Restart 1: pass 1, objective -", result.stderr)
+        assert result.stderr.count("Restart 2 of 2 stopped") == 1
+        assert "Restart" not in result.stdout
     finally:
-        log_to_screen(None)
+        set_output()
     assert "Restart" not in CliRunner().invoke(app, words).stderr
     assert CliRunner().invoke(app, ["--log-level", "loud", *words]).exit_code == 2
 
 
-def test_a_fit_says_its_restart_and_pass(monkeypatch):
+def test_a_fit_shows_its_restart_and_iteration(monkeypatch):
     pytest.importorskip("sklearn.callback", reason="scikit-learn before 1.9 has no callbacks")
     monkeypatch.setattr(module, "SLOW", 0.0)
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, (400, 12))
-    told = []
+    steps = []
 
-    class Heard(Bar):
-        def at(self, words, done, most, note=""):
-            told.append((words, done, most, note))
-            super().at(words, done, most, note)
+    class RecordingBar(Bar):
+        def set_step(self, step, done, total, note=""):
+            steps.append((step, done, total, note))
+            super().set_step(step, done, total, note)
 
-    bar = Heard("Fitting", console=terminal())
+    bar = RecordingBar("Fitting", console=terminal())
     model = LatentClassAnalysis(3, n_init=3, max_iter=500, random_state=0)
     with run_on(on_progress=bar.rows):
-        fitted(model, X, bar)
+        fit_with_progress(model, X, bar)
     bar.close()
     assert "rows/s" in shown(bar._console)
-    passes = [one for one in told if one[3]]
-    assert len(passes) == sum(restart.n_iter for restart in model.restarts_)
+    iterations = [step for step in steps if step[3]]
+    assert len(iterations) == sum(restart.n_iter for restart in model.restarts_)
     first = model.restarts_[0].n_iter
-    for number, (words, _, most, note) in enumerate(passes[:first], 1):
-        assert (words, most) == ("Fitting LatentClassAnalysis", 3)
-        assert note == f"restart 1 of 3, pass {number} of at most 500"
-    assert all(re.fullmatch(r"restart [23] of 3, pass \d+ of at most 500", one[3]) for one in passes[first:])
-    assert sorted(done for _, done, _, _ in passes) == [done for _, done, _, _ in passes]
+    for number, (step, _, total, note) in enumerate(iterations[:first], 1):
+        assert (step, total) == ("Fitting LatentClassAnalysis", 3)
+        assert note == f"restart 1 of 3, iteration {number} of at most 500"
+    assert all(re.fullmatch(r"restart [23] of 3, iteration \d+ of at most 500", step[3]) for step in iterations[first:])
+    assert sorted(done for _, done, _, _ in iterations) == [done for _, done, _, _ in iterations]
     assert not hasattr(model, "_skl_callbacks")  # neither kept nor sent to a cluster
 
 
@@ -200,13 +200,13 @@ def test_every_command_has_a_bar(name, files, short, monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", str(WIDTH))
-    seen = CliRunner().invoke(app, words)
-    assert seen.exit_code == 0, seen.output
-    bar = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seen.stderr)
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 0, result.output
+    bar = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", result.stderr)
     assert re.search(r"[\d,]+ rows/s", bar)
     assert "% done" in bar or "at most" in bar
     assert " left" not in bar
-    assert "rows/s" not in seen.stdout
+    assert "rows/s" not in result.stdout
     if name in ("look", "score", "fit"):
         quiet = CliRunner().invoke(app, [*words, "--json"])
         assert json.loads(quiet.stdout)

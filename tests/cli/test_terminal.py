@@ -33,7 +33,7 @@ def run(*words, code=0):
 
 @pytest.fixture
 def survey(tmp_path):
-    """A CSV file of bits and words with names that act on terminals, called so itself."""
+    """A CSV file whose names, and its own, contain control characters."""
     X = np.random.default_rng(0).integers(0, 2, (60, 4)).astype(object)
     X[:, 0], X[:, 1] = 1, "word"
     path = tmp_path / f"t{EVIL}.csv"
@@ -43,25 +43,25 @@ def survey(tmp_path):
 
 
 def test_look_escapes_names(survey):
-    told = run("look", survey)
-    assert f"the same in every row: {SHOWN}\n" in told.stdout
-    assert re.search(r"^'' +constant +'word' \(60\) +left out", told.stdout, re.M)  # a column without a name
-    assert r"c\r\x07" in told.stdout  # in the table of columns
+    output = run("look", survey)
+    assert f"the same in every row: {SHOWN}\n" in output.stdout
+    assert re.search(r"^'' +constant +'word' \(60\) +left out", output.stdout, re.M)  # a column without a name
+    assert r"c\r\x07" in output.stdout  # in the table of columns
 
 
-def test_json_is_escaped_and_says_the_same(survey):
-    found = json.loads(run("look", survey, "--json").stdout)
-    assert [one["name"] for one in found["by_column"]] == [EVIL, "c\r\x07", "d"]
-    assert found["constant_columns"] == [EVIL]
+def test_json_is_escaped_and_has_the_same_names(survey):
+    result = json.loads(run("look", survey, "--json").stdout)
+    assert [one["name"] for one in result["by_column"]] == [EVIL, "c\r\x07", "d"]
+    assert result["constant_columns"] == [EVIL]
 
 
 def test_written_files_are_named_escaped(survey, tmp_path):
     model = tmp_path / f"m{EVIL}.hb"
-    told = run("fit", survey, "classes", "--size", 2, "-o", model, "--jobs", 1)
-    assert rf"m{SHOWN}.hb" in told.stdout
+    output = run("fit", survey, "classes", "--n-components", 2, "-o", model, "--n-jobs", 1)
+    assert rf"m{SHOWN}.hb" in output.stdout
     assert model.exists()
-    told = run("score", survey, model, "-o", tmp_path / f"s{EVIL}.csv", "--jobs", 1)
-    assert rf"s{SHOWN}.csv" in told.stderr
+    output = run("score", survey, model, "-o", tmp_path / f"s{EVIL}.csv", "--n-jobs", 1)
+    assert rf"s{SHOWN}.csv" in output.stderr
     run("sample", model, "-o", tmp_path / "new.csv", "--rows", 3)
 
 
@@ -81,8 +81,8 @@ def test_written_files_are_named_escaped(survey, tmp_path):
 def test_errors_are_escaped(words, code, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "x.csv").write_text("a,b\n0,1\n")
-    told = run(*words, code=code)
-    assert "202e" in told.stderr
+    output = run(*words, code=code)
+    assert "202e" in output.stderr
 
 
 def test_a_failure_that_is_a_bug_is_escaped(survey, monkeypatch):

@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("typer")
 pytest.importorskip("rich")
-from hiddenbits.cli.models import made
+from hiddenbits.cli.models import make_estimator
 from hiddenbits.cli.words import in_options
 from tests.cli.test_commands import run
 
@@ -19,11 +19,11 @@ from tests.cli.test_commands import run
         ("leave it out with drop=['my age', 'b'];", "leave it out with --drop 'my age' --drop b;"),
         ("open the table with open_table(..., empty='zero').", "open the table with --empty zero."),
         ("threshold=1.5.", "--threshold 1.5."),
-        ("random_state= an integer", "--seed an integer"),
+        ("random_state= an integer", "--random-state an integer"),
         ("Raise max_iter=, or tol=0.1.", "Raise --set max_iter=, or --set tol=0.1."),
         ("column 'key=' and \"drop=x\" stay", "column 'key=' and \"drop=x\" stay"),
         ("x=1 and n_estimators=2 stay", "x=1 and n_estimators=2 stay"),
-        ("The 'n_components' parameter of LatentClassAnalysis must be", "The value of --size must be"),
+        ("The 'n_components' parameter of LatentClassAnalysis must be", "The value of --n-components must be"),
         ("say missing=[-99, 'k. A.'].", "say --missing -99 --missing 'k. A.'."),
         ("say missing={'q1': []} and", "say --missing q1:none and"),
         ("recode={'a b': {'x': 1, '': 0}};", "--recode 'a b:x=1' --recode 'a b:=0';"),
@@ -51,21 +51,21 @@ def test_translation(python, own):
     ],
 )
 def test_one_number_of_an_option_can_be_set(settings, option):
-    assert option in repr(made("influences", 30, 0, settings))
+    assert option in repr(make_estimator("influences", 30, 0, settings))
 
 
 @pytest.mark.parametrize(
-    ("setting", "said"),
+    ("setting", "message"),
     [
         ("chains.color=1", "Invalid parameter 'color' for estimator Chains"),
         ("color=1", "the name is one of: bias, chains,"),
-        ("tol", "give name=value"),
-        ("tol.much=1", "give name=value"),
+        ("tol", "write name=value"),
+        ("tol.much=1", "write name=value"),
     ],
 )
-def test_what_cannot_be_set(setting, said):
-    with pytest.raises((ValueError, TypeError), match=said):
-        made("influences", 4, 0, [setting])
+def test_what_cannot_be_set(setting, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        make_estimator("influences", 4, 0, [setting])
 
 
 def test_errors_name_the_command_lines_options(tmp_path, monkeypatch):
@@ -79,20 +79,23 @@ def test_errors_name_the_command_lines_options(tmp_path, monkeypatch):
         (["look", "gray.npy"], "set --threshold to turn"),
         (["look", "ages.csv", "--drop", "b"], "--drop names 'b'"),
         (["look", "ages.csv", "--empty", "one"], "--empty one is not one of"),
-        (["fit", "two.npz", "classes", "--key", "a", "-o", "m.hb", "--size", 0], "The value of --size must be"),
+        (
+            ["fit", "two.npz", "classes", "--key", "a", "-o", "m.hb", "--n-components", 0],
+            "The value of --n-components must be",
+        ),
     ]
-    for words, said in cases:
-        told = run(*words, code=1).stderr
-        assert said in told
-        assert not re.search(r"(?<!-)\b(key|threshold|drop|blank|n_components)=", told)
-    assert run("look", "two.npz", "--key", "a").stderr == ""  # what it says helps
+    for words, message in cases:
+        output = run(*words, code=1).stderr
+        assert message in output
+        assert not re.search(r"(?<!-)\b(key|threshold|drop|blank|n_components)=", output)
+    assert run("look", "two.npz", "--key", "a").stderr == ""  # the advice works
 
 
 def test_fit_warns_of_a_table_without_zeros(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "x.csv").write_text("a,b\n" + "1,\n,1\n1,1\n" * 10)
-    fit = ("fit", "x.csv", "classes", "--size", 1, "-o", "m.hb", "--jobs", 1)
-    told = run(*fit).stderr
-    assert "ones and blanks (33.3% of all cells) but no zeros" in told
-    assert "--empty zero" in told
+    fit = ("fit", "x.csv", "classes", "--n-components", 1, "-o", "m.hb", "--n-jobs", 1)
+    output = run(*fit).stderr
+    assert "ones and blanks (33.3% of all cells) but no zeros" in output
+    assert "--empty zero" in output
     assert "no zeros" not in run(*fit, "--empty", "zero").stderr

@@ -126,7 +126,7 @@ def test_hovering_over_a_dot_shows_its_row(browser, plain_report, width):
         text, row = point(browser, int(place)), data["row"][place]
         assert text.startswith(f"Row {row}\n")
         assert beside["person"][row - 1] in text
-        ones = text.split("Ones: ")[1].split("\n")[0]
+        ones = text.split("1s: ")[1].split("\n")[0]
         assert {name for name in ones.split(", ") if name != "none"} == {
             f"question {j}" for j in np.flatnonzero(X[row - 1] == 1.0)
         }
@@ -143,7 +143,7 @@ def test_colors_follow_the_choice(browser, plain_report):
     assert legend.text.split() == ["Blaue", "(50)", "Gruene", "(50)"]
     Select(browser.find_element("id", "color")).select_by_visible_text("question 3")
     ones, zeros, blanks = ((X[:, 3] == 1).sum(), (X[:, 3] == 0).sum(), np.isnan(X[:, 3]).sum())
-    assert legend.text.split() == ["1", f"({ones})", "0", f"({zeros})", "blank", f"({blanks})"]
+    assert legend.text.split() == ["1", f"({ones})", "0", f"({zeros})", "missing", f"({blanks})"]
     filled = browser.find_elements("css selector", "#chart .p.k0")
     assert len(filled) == ones
     assert complaints(browser) == ([], [])
@@ -163,14 +163,14 @@ def test_sections_open_by_keyboard_mouse_and_links(browser, plain_report, small_
     summary.send_keys(Keys.SPACE)
     assert not opening.is_displayed()
     for _ in range(2):  # a link to a folded section opens it, also when it is followed again
-        browser.find_element("link text", "How sure is this?").click()
+        browser.find_element("link text", "How certain is this?").click()
         assert opening.is_displayed()
         browser.find_element("id", "fold").click()
         assert not opening.is_displayed()
-    for number, finding in enumerate(small_report.found.found):
-        browser.find_elements("css selector", ".found a")[number].click()
+    for number, finding in enumerate(small_report.found.findings):
+        browser.find_elements("css selector", ".findings a")[number].click()
         assert browser.find_element("css selector", f"#{finding.evidence} .opening").is_displayed()
-    browser.find_element("link text", "How to repeat this").click()  # in the list at the side
+    browser.find_element("link text", "How to reproduce this").click()  # in the list at the side
     assert browser.find_element("css selector", "#how .opening").is_displayed()
     browser.find_element("id", "unfold").click()
     assert all(one.get_attribute("open") for one in browser.find_elements("css selector", "details.section"))
@@ -228,7 +228,7 @@ def test_a_notebook_shows_the_page_in_a_frame(browser, small_report, tmp_path):
     path.write_text(f"<!doctype html><title>notebook</title>{small_report._repr_html_()}", encoding="utf-8")
     show(browser, path)
     browser.switch_to.frame(0)
-    browser.find_element("link text", "How sure is this?").click()
+    browser.find_element("link text", "How certain is this?").click()
     assert browser.find_element("css selector", "#which .opening").is_displayed()
     browser.switch_to.default_content()
     assert complaints(browser) == ([], [])

@@ -91,7 +91,7 @@ def reported(request, tmp_path_factory):
 def test_the_first_screen_the_markdown_the_json_and_the_summary_say_what_1_is(reported):
     found, sentence, one, are, model = reported
     first = " ".join(Page(found.html).all("header")[0][1].split())
-    assert f"of the recorded cells are {are}, and none is blank. {sentence} See its columns" in first
+    assert f"of the observed cells are {are}, and none is missing. {sentence} See its columns" in first
     assert f"\n\n{sentence}\n\n" in re.sub(r"\\(.)", r"\1", found.to_markdown())
     assert f"\n{sentence}\n" in str(found)
     read = json.loads(found.to_json())
@@ -103,7 +103,7 @@ def test_the_first_screen_the_markdown_the_json_and_the_summary_say_what_1_is(re
 
 def test_findings_name_a_value_that_is_not_yes(reported):
     found, one = reported[0].found, reported[2]
-    said = " ".join(finding.sentence for finding in found.found)
+    said = " ".join(finding.sentence for finding in found.findings)
     named = set(re.findall("“(.*?)”", re.sub("“[^”]*” (is|are both) (“[^”]*”|[0-9])", "", said)))
     assert named
     if one == "2":
@@ -119,7 +119,7 @@ def test_plain_tables_state_nothing():
     with quickest():
         found = report(bits()[0].head(60))
     assert (found.found.coding, found.found.ones) == ("", {})
-    assert "of the recorded cells are 1 (yes), and none is blank. See its columns" in " ".join(
+    assert "of the observed cells are 1 (yes), and none is missing. See its columns" in " ".join(
         Page(found.html).all("header")[0][1].split()
     )
     assert json.loads(found.to_json())["ones"] == {}
@@ -132,7 +132,7 @@ def test_the_map_shows_the_values_of_the_table():
         **dict.fromkeys(ITEMS[:2], ("no", "yes")),
         "sex = male": ("female", "male"),
     }
-    assert data["head"] == "Ones"
+    assert data["head"] == "1s"
 
 
 @pytest.fixture(scope="module")
@@ -150,15 +150,15 @@ def test_no_section_and_no_finding_calls_a_code_1_or_yes(codes):
 
     found = find(codes)
     sections = [make(codes) for key, make in MAKERS.items() if key not in ("groups", "how")]
-    texts = [found.table, found.picture, *(one.sentence + one.drawing for one in found.found)]
+    texts = [found.table, found.picture, *(one.sentence + one.drawing for one in found.findings)]
     for section in [*sections, odd_rows(codes, found)]:
         parts = [replace(part, data=None) if part.kind == "map" else part for part in section.parts]
         texts.append(f"{section.opening} {parts!r}")
     for text in texts:
         text = text.replace("is counted as yes in all 12 columns", "")  # of the sentence about the coding
-        assert not re.search(r"\byes\b|\bones\b|1 \(|\b(is|are|both|often|of) 1\b(?! of)", text), text[:2000]
+        assert not re.search(r"\byes\b|\b1s\b|1 \(|\b(is|are|both|often|of) 1\b(?! of)", text), text[:2000]
     opening = str(sections[list(MAKERS).index("classes") - 1].opening)
-    assert "how much more or less often each column is 2 in a kind" in opening
+    assert "how much more or less often each column is 2 in a class" in opening
 
 
 def test_groups_of_a_column_of_the_table_have_its_values(codes):
@@ -205,7 +205,7 @@ def test_the_printed_command_counts_the_other_code(codes, tmp_path, monkeypatch,
     """It is run on few rows, of which a report is quick."""
     testing = pytest.importorskip("typer.testing", reason="the cli extra is not installed")
     from hiddenbits.cli.app import app
-    from hiddenbits.cli.tables import Asked, origin_of
+    from hiddenbits.cli.tables import ReadOptions, origin_of
     from hiddenbits.reporting.findings.find import next_steps
 
     people = [f"person {i}" for i in range(8)]
@@ -215,7 +215,7 @@ def test_the_printed_command_counts_the_other_code(codes, tmp_path, monkeypatch,
     monkeypatch.chdir(tmp_path)
 
     def question(**options):
-        origin = origin_of(Asked("t.csv"), "", None)
+        origin = origin_of(ReadOptions("t.csv"), "", None)
         steps = next_steps(replace(codes, table=open_table("t.csv", **options), origin=origin), [])
         return next((step for step in steps if "means yes" in step), None)
 

@@ -21,8 +21,8 @@ def one_pair(seed, n=1500):
 def test_the_strongest_pair_comes_first(seed):
     X = one_pair(seed)
     found = find(planted.context_of(X))
-    assert found.picture.startswith("The columns are only weakly connected.")
-    finding = found.found[0]
+    assert found.picture.startswith("The columns are only weakly associated.")
+    finding = found.findings[0]
     assert (finding.kind, finding.evidence) == ("connections", "table")
     numbers = finding.numbers
     a, b = (int(numbers[key][-1]) for key in ("first 1", "second 1"))
@@ -56,9 +56,9 @@ def test_more_kinds_than_columns_are_no_picture():
     rng = np.random.default_rng(1)
     X = np.repeat(rng.random((3000, 3)) < 0.5, 2, axis=1) ^ (rng.random((3000, 6)) < 0.1)
     found = find(planted.context_of(X.astype(float), {"IndependentColumns": [], "LatentClassAnalysis": [8]}))
-    assert found.picture.startswith("The columns are connected, but in no simple way: a model of them has 8")
-    assert found.found[0].kind == "connections"
-    assert "classes" not in {one.kind for one in found.found}
-    numbers = found.found[0].numbers
+    assert found.picture.startswith("The columns are associated, but without a simple structure: a model of them has 8")
+    assert found.findings[0].kind == "connections"
+    assert "classes" not in {one.kind for one in found.findings}
+    numbers = found.findings[0].numbers
     pairs = [{int(numbers[f"{key} {at}"][-1]) for key in ("first", "second")} for at in (1, 2, 3)]
     assert sorted(map(sorted, pairs)) == [[0, 1], [2, 3], [4, 5]]

@@ -20,7 +20,7 @@ def named_shares(numbers):
 
 
 def planted(n=240, seed=3):
-    """Two kinds of rows, all ones or all zeros but for a little noise; cells that were turned, a row of both kinds."""
+    """Two classes, all 1s or all 0s but for a little noise; cells that were turned, a row of both classes."""
     rng = np.random.default_rng(seed)
     kind = rng.random(n) < 0.4
     X = np.repeat(kind[:, None], 10, axis=1) ^ (rng.random((n, 10)) < 0.01)
@@ -33,21 +33,21 @@ def planted(n=240, seed=3):
     return X, kind
 
 
-def test_the_profile_of_kinds_is_one_picture(small_report):
-    """Two kinds were planted: a bar for each column and kind, and the same shares in the table and in the finding."""
+def test_the_profile_of_classes_is_one_drawing(small_report):
+    """Two classes were planted: a bar for each column and class, the same shares in the table and in the finding."""
     from hiddenbits.reporting.text import percent
 
     page = Page(small_report.html)
     text = page.section("classes")
-    assert "If every row is one of 2 kinds" in text
-    shown = re.findall(r"kind (\d), (question \d): (\S+%), all rows (\S+%)", text)
+    assert "With 2 classes, they hold" in text
+    shown = re.findall(r"class (\d), (question \d): (\S+%), all rows (\S+%)", text)
     assert len(shown) == 2 * 8
     listed = {line[0]: line[1:] for line in re.findall(r"(question \d) (\S+%) (\S+%) (\S+%)", text)}
     for kind, column, share, mean in shown:
         assert (listed[column][0], listed[column][int(kind)]) == (mean, share)
     means = np.nanmean(survey()[0], axis=0)
     assert [listed[column][0] for column in COLUMNS] == [percent(mean) for mean in means]
-    (finding,) = (one for one in small_report.found.found if one.kind == "classes")
+    (finding,) = (one for one in small_report.found.findings if one.kind == "classes")
     assert named_shares(finding.numbers)
     for column, own, other in named_shares(finding.numbers):
         assert {percent(own), percent(other)} == set(listed[column][1:])
@@ -68,25 +68,23 @@ def test_suspect_cells_are_listed_with_their_rows():
     fits = SimpleNamespace(probabilities=expected, best=SimpleNamespace(line="model"))
     section = doubtful_cells(Context(sample, fits, True, None))
     assert "1 of 5 columns follow" in str(section.opening)
-    assert "1 cell is against it" in str(section.opening)
+    assert "1 cell is an exception" in str(section.opening)
     assert [str(cell) for cell in section.parts[0].rows[0]] == ["6", "<bdi>x2</bdi>", "0", "<0.1%"]
     hidden = doubtful_cells(Context(sample, fits, False, None))
     assert "without individual rows" in str(hidden.parts[0].text)
 
 
 def test_the_sections_show_what_was_planted(written):
-    """The odd row comes first, the blank is filled with its kind, and something hidden beats nothing."""
+    """The outlier comes first, the missing value is imputed by its class, and latent structure beats none."""
     X, kind = planted()
     page = Page(written("planted", X, [f"item{j}" for j in range(10)]).read_text(encoding="utf-8"))
-    assert page.section("odd").split("what is odd about it")[1].split()[0] == "18"  # rows count from 1
+    assert page.section("odd").split("its least probable cells")[1].split()[0] == "18"  # rows count from 1
     found = re.search(r"\b10 item4 (\S+)%", page.section("blanks"))[1]
     probability = {"<0.1": 0.0, ">99.9": 100.0}.get(found) if found[0] in "<>" else float(found)
     assert probability > 95.0 if kind[9] else probability < 5.0
     opening = page.section("which")
-    assert (
-        "It is a tie: of three models of what may lie behind this table, “kinds of rows” and “a few scales" in opening
-    )
-    assert "(1 scale) is the simplest of them" in opening
+    assert "It is a tie: of three models, “latent classes” and “latent dimensions" in opening
+    assert "(1 dimension) is the simplest of them" in opening
     lines = re.findall(r"nothing hidden the columns are independent of each other 10 (\S+) ±", opening)
     assert float(lines[0]) > 1.0  # ten copies of one bit: ln 2 * 9 nats, less what noise costs
 
@@ -111,9 +109,9 @@ def test_the_highest_is_no_estimate_of_a_difference():
     assert first[4] == "highest"
     assert all(re.fullmatch(r"\d+\.\d{3} ± [<\d.]+", line[4]) for line in others)
     drawing = str(figure.drawing)
-    assert f"{first[0]}: the highest score" in drawing
+    assert f"{first[0]}: the highest" in drawing
     assert drawing.count("whisker") == len(others)
-    assert f"Highest score: {first[0]}. Behind it: " in drawing
+    assert f"Highest: {first[0]}. Lower by: " in drawing
     for text in (drawing, str(tied), tied._repr_html_(), *map(str, [line[4] for line in figure.same.rows])):
         assert not re.search(r"± -?0\.0+(?!\d)", text)
 
@@ -125,7 +123,7 @@ def test_copies_are_said_unless_groups_are_given(written):
     assert "Caution: 100% of the rows have a duplicate" in text
     page = Page(written("grouped", X, groups=np.repeat(np.arange(20), 6)).read_text(encoding="utf-8"))
     assert "Caution" not in page.section("which")
-    assert "other models predicts unseen rows clearly better" in page.section("which")
+    assert "other models predicts held-out rows clearly better" in page.section("which")
     with pytest.raises(ValueError, match="3 labels for 120 rows"):
         written("wrong", X, groups=[1, 2, 3])
 
@@ -192,8 +190,8 @@ def test_where_nothing_is_hidden_the_report_says_so_and_stops(written):
     sections = [one["id"] for one, _ in page.all("details") if "section" in one["class"].split()]
     assert sections == ["table", "which", "how"]
     assert page.all("ol") == []
-    assert written.reports["nothing"].found.found == ()
-    assert "None of two other models predicts unseen rows clearly better" in page.section("which")
+    assert written.reports["nothing"].found.findings == ()
+    assert "None of two other models predicts held-out rows clearly better" in page.section("which")
 
 
 def test_wide_tables_keep_the_columns_that_vary_most(monkeypatch):
@@ -238,7 +236,7 @@ def test_answers_to_one_question_are_left_out_and_named():
     context = planted.context_of(table, {"IndependentColumns": []})
     assert context.sample.names == ["item0", "item1", "item2", "item3"]
     said, _ = about_table(context)
-    assert "“item8” is 1 exactly where “item0” is 0, and is left out." in said
+    assert "“item8” is 1 exactly where “item0” is 0, and is excluded." in said
     assert "“item4”, “item5” and 2 more are answers to one question" in said
     alone = planted.context_of(np.column_stack([dummies, X[:, :2]]).astype(float), {"IndependentColumns": []})
     assert len(alone.sample.names) == 6

@@ -14,7 +14,7 @@ from tests.reporting import planted
 
 
 def one(found, kind):
-    return next(finding for finding in found.found if finding.kind == kind)
+    return next(finding for finding in found.findings if finding.kind == kind)
 
 
 def shares(numbers):
@@ -52,8 +52,8 @@ def test_the_table_and_the_picture(survey):
     seen = ~np.isnan(X)
     assert found.numbers["rows"] == 600
     assert found.numbers["columns"] == 12
-    assert found.numbers["share of ones"] == pytest.approx((X == 1).sum() / seen.sum())
-    assert found.numbers["share of blanks"] == pytest.approx(1 - seen.mean())
+    assert found.numbers["share of 1s"] == pytest.approx((X == 1).sum() / seen.sum())
+    assert found.numbers["share missing"] == pytest.approx(1 - seen.mean())
     scores = {e.model: e.log_likelihood for e in context.fits.compared.entries}
     assert found.numbers["gain"] == pytest.approx(scores["LatentClassAnalysis"] - scores["IndependentColumns"])
 
@@ -63,11 +63,11 @@ def test_kinds_are_counted_over_all_rows(survey):
     assert len(context.sample.rows) == 400
     codes = context.fits.best.model.transform(X)
     order = np.argsort(-context.fits.best.model.transform(context.sample.cells).sum(axis=0))
-    told = [finding for finding in found.found if finding.kind == "classes"]
+    told = [finding for finding in found.findings if finding.kind == "classes"]
     assert told
     for finding in told:
         assert (finding.rows, finding.of_rows) == (600, 600)
-        r = codes[:, order[finding.numbers["kind"] - 1]]
+        r = codes[:, order[finding.numbers["class"] - 1]]
         assert finding.numbers["share"] == pytest.approx(r.mean())
         for column in shares(finding.numbers):
             j = int(column[4:])
@@ -147,8 +147,8 @@ def test_the_ends_of_a_scale_by_integration(exam):
         for s in (1, -1)
     ]
     upper, lower = (density @ p for p in at)
-    assert finding.numbers["ones, upper end"] == pytest.approx(upper.sum(), abs=1e-3)
-    assert finding.numbers["ones, lower end"] == pytest.approx(lower.sum(), abs=1e-3)
+    assert finding.numbers["1s, upper end"] == pytest.approx(upper.sum(), abs=1e-3)
+    assert finding.numbers["1s, lower end"] == pytest.approx(lower.sum(), abs=1e-3)
     known = np.asarray(model.transform(X)).var()
     for column in shares(finding.numbers):
         p, q, n = upper[int(column[4:])], lower[int(column[4:])], len(X) * known / 4
@@ -227,7 +227,7 @@ def test_causes():
     context = planted.context_of(X, planted.CAUSES)
     codes = np.asarray(context.fits.best.model.transform(X))
     order = np.argsort(-codes.sum(axis=0))
-    told = [finding for finding in find(context).found if finding.kind == "causes"]
+    told = [finding for finding in find(context).findings if finding.kind == "causes"]
     assert told
     for finding in told:
         r = codes[:, order[finding.numbers["cause"] - 1]]
@@ -243,7 +243,9 @@ ALLOWED = {"90%", "0", "1", "1,", "0,"}  # of the wording, and recorded bits
 @pytest.mark.slow
 def test_every_number_of_a_sentence_is_listed(survey, copied, exam, odd, mistaken):
     """A sentence's numbers are roundings of those in `numbers`; names of columns are left aside."""
-    every = [finding for found in (survey[-1], copied[-1], exam[-1], odd[-1], mistaken[-1]) for finding in found.found]
+    every = [
+        finding for found in (survey[-1], copied[-1], exam[-1], odd[-1], mistaken[-1]) for finding in found.findings
+    ]
     assert {finding.kind for finding in every} >= {
         "classes",
         "directions",
@@ -276,7 +278,7 @@ def test_every_number_of_a_sentence_is_listed(survey, copied, exam, odd, mistake
 
 
 def test_without_rows_no_row_is_named(odd):
-    found = find(replace(odd[0], rows=False)).found
+    found = find(replace(odd[0], rows=False)).findings
     assert "odd_rows" in {finding.kind for finding in found}
     for finding in found:
         assert not finding.names_rows
@@ -301,21 +303,21 @@ def test_a_fit_that_was_cut_short_is_not_described(odd):
         found = find(context)
     finally:
         context.fits._made["LatentClassAnalysis", size] = whole
-    assert "cut short" in found.picture
-    assert not {"classes", "causes", "directions"} & {finding.kind for finding in found.found}
+    assert "did not converge" in found.picture
+    assert not {"classes", "causes", "directions"} & {finding.kind for finding in found.findings}
 
 
 @pytest.mark.slow
-def test_one_scale_that_is_stronger_than_the_others_is_said():
+def test_a_dimension_that_is_stronger_than_the_others_is_reported():
     """Two scales with the columns' loadings 2 on one and .7 on the other: 4 of 4.49 of the squared loadings."""
     rng = np.random.default_rng(0)
     places = rng.standard_normal((600, 2))
     loadings = np.stack([np.full(12, 2.0), np.tile([0.7, -0.7], 6)])
     X = (rng.random((600, 12)) < 1 / (1 + np.exp(-places @ loadings))).astype(float)
     found = find(planted.context_of(X, {"IndependentColumns": [], "LogisticPCA": [2]}))
-    share = found.numbers["share of the strongest scale"]
+    share = found.numbers["share of the strongest dimension"]
     assert share == pytest.approx(4 / 4.49, abs=0.05)
-    assert f"The strong one makes {percent(share)} of the differences." in found.picture
+    assert f"The strong one has {percent(share)} of the squared loadings." in found.picture
     even = np.stack([np.r_[np.full(6, 1.5), np.zeros(6)], np.r_[np.zeros(6), np.full(6, 1.5)]])
     Y = (rng.random((600, 12)) < 1 / (1 + np.exp(-places @ even))).astype(float)
     assert "strong" not in find(planted.context_of(Y, {"IndependentColumns": [], "LogisticPCA": [2]})).picture

@@ -22,7 +22,7 @@ def named(finding):
 
 def kinds_are_named(seed):
     X, kind = planted.kinds(seed)
-    found = find(planted.context_of(X, planted.CLASSES)).found
+    found = find(planted.context_of(X, planted.CLASSES)).findings
     told = [one for one in found if one.kind == "classes"]
     order = np.argsort(-np.bincount(kind))
     return len(told) == 3 and all(
@@ -34,24 +34,24 @@ def kinds_are_named(seed):
 
 def scale_is_named(seed):
     X, place = planted.scale(seed)
-    found = find(planted.context_of(X)).found
-    if [one.kind for one in found[:1]] != ["directions"] or found[0].numbers["scales"] != 1:
+    found = find(planted.context_of(X)).findings
+    if [one.kind for one in found[:1]] != ["directions"] or found[0].numbers["dimensions"] != 1:
         return False
     means = X[place >= np.quantile(place, 0.75)].sum(1).mean(), X[place <= np.quantile(place, 0.25)].sum(1).mean()
-    told = sorted(found[0].numbers[f"ones, {end} end"] for end in ("upper", "lower"))
+    told = sorted(found[0].numbers[f"1s, {end} end"] for end in ("upper", "lower"))
     return abs(told[0] - min(means)) < 1.0 and abs(told[1] - max(means)) < 1.0
 
 
 def causes_are_named(seed):
     X, _ = planted.causes(seed)
-    found = find(planted.context_of(X, planted.CAUSES)).found
+    found = find(planted.context_of(X, planted.CAUSES)).findings
     told = [one for one in found if one.kind == "causes"]
     blocks = [{f"item{j}" for j in range(3 * k, 3 * k + 3)} for k in range(3)]
     return len(told) == 3 and sorted(map(sorted, map(named, told))) == sorted(map(sorted, blocks))
 
 
 def odd_rows_are_named(seed):
-    found = find(planted.context_of(planted.odd(seed), planted.CLASSES)).found
+    found = find(planted.context_of(planted.odd(seed), planted.CLASSES)).findings
     told = [one for one in found if one.kind == "odd_rows"]
     rows = {value for one in told for key, value in one.numbers.items() if key.startswith("row ")}
     return {41, 171} <= rows and told[0].numbers["rows"] <= 3
@@ -59,7 +59,7 @@ def odd_rows_are_named(seed):
 
 def mistakes_are_named(seed):
     X, wrong = planted.mistakes(seed)
-    found = find(planted.context_of(X)).found
+    found = find(planted.context_of(X)).findings
     told = [one for one in found if one.kind == "cells"]
     rows = {value for one in told for key, value in one.numbers.items() if key.startswith("row ")}
     return bool(told) and told[0].numbers["cells"] == 4 and rows <= {i + 1 for i, _ in wrong}
@@ -67,7 +67,7 @@ def mistakes_are_named(seed):
 
 def nothing_is_named(seed):
     found = find(planted.context_of(planted.nothing(seed), planted.EASY | {"LogisticPCA": [1, 2]}))
-    return found.found == () and found.picture.startswith("Nothing hidden was found")
+    return found.findings == () and found.picture.startswith("No latent structure was found")
 
 
 PLANTED = [kinds_are_named, scale_is_named, causes_are_named, odd_rows_are_named, mistakes_are_named]

@@ -126,7 +126,7 @@ CASES = {
     "groups": Case(
         "t.csv",
         lambda path: csv(path, frame(party=["a", "b", "a"] * 40, person=LABELS, same=["1"] * ROWS)),
-        ["--columns", "q*", "--columns", "same", "--by", "party", "--groups", "person", "--seed", "3"],
+        ["--columns", "q*", "--columns", "same", "--by", "party", "--groups", "person", "--random-state", "3"],
     ),
     "words": Case("sub folder/t.csv", lambda path: csv(path, frame("nein", "ja", name=LABELS)), ["--id", "name"]),
     "labels": Case("t.sav", sav),
@@ -333,10 +333,10 @@ def test_calls_in_python_run_as_they_are_printed(kind, tmp_path, monkeypatch, qu
 
 
 def test_secrets_of_an_address_are_not_printed():
-    from hiddenbits.cli.tables import Asked, origin_of
+    from hiddenbits.cli.tables import ReadOptions, origin_of
 
-    asked = Asked("https://me:word@example.org/t.csv?signature=abc", {"delimiter": ";"})
-    origin = origin_of(asked, asked.command("report"), None)
+    read_options = ReadOptions("https://me:word@example.org/t.csv?signature=abc", {"delimiter": ";"})
+    origin = origin_of(read_options, read_options.command("report"), None)
     assert origin.fit("LatentClassAnalysis", "2", 0).startswith(
         "hiddenbits fit 'https://example.org/t.csv?...' classes "
     )

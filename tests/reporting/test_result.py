@@ -32,15 +32,15 @@ def test_json_and_markdown_say_what_the_findings_say(small_report):
     read = json.loads(small_report.to_json())
     assert (read["table"], read["picture"]) == (found.table, found.picture)
     assert read["next_steps"] == list(found.next_steps)
-    assert [one["sentence"] for one in read["findings"]] == [one.sentence for one in found.found]
-    for one, finding in zip(read["findings"], found.found, strict=True):
+    assert [one["sentence"] for one in read["findings"]] == [one.sentence for one in found.findings]
+    for one, finding in zip(read["findings"], found.findings, strict=True):
         assert (one["rows"], one["of_rows"], one["evidence"]) == (finding.rows, finding.of_rows, finding.evidence)
         assert one["numbers"].keys() == finding.numbers.keys()
         for name, number in finding.numbers.items():
             undefined = isinstance(number, float) and not math.isfinite(number)
             assert one["numbers"][name] == (None if undefined else number)
     text = re.sub(r"\\(.)", r"\1", small_report.to_markdown())
-    for words in (found.table, found.picture, *found.next_steps, *(one.sentence for one in found.found)):
+    for words in (found.table, found.picture, *found.next_steps, *(one.sentence for one in found.findings)):
         assert " ".join(words.split()) in text
 
 
@@ -52,7 +52,7 @@ def test_findings_are_a_frame_of_the_library_that_the_table_came_in(small_report
     columns = frame.column_names if library == "pyarrow" else list(frame.columns)
     assert columns == ["kind", "title", "sentence", "rows", "of_rows", "evidence"]
     sentences = frame["sentence"].to_pylist() if library == "pyarrow" else list(frame["sentence"])
-    assert sentences == [one.sentence for one in small_report.found.found]
+    assert sentences == [one.sentence for one in small_report.found.findings]
 
 
 def test_the_library_of_a_frame_is_remembered():

@@ -107,7 +107,7 @@ def test_differences_on_the_map_are_differences_of_shares(curved):
     assert len(lines) == 9
     assert all(abs(value) <= 100.0 for line in lines.values() for value in line)
     assert max(abs(line[0]) for line in lines.values()) > 85.0  # the steep ones: almost never at one end, and always
-    assert "a model of its own with two scales" in str(section.opening)
+    assert "a separate model with two dimensions" in str(section.opening)
     if not curved:
         rng = np.random.default_rng(1)
         for axis in (0, 1):

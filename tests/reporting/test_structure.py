@@ -44,8 +44,8 @@ def test_every_link_leads_to_a_place_in_the_page(page):
 def test_every_finding_has_its_sentence_and_leads_to_its_evidence(small_report):
     page = Page(small_report.html)
     shown = " ".join(page.all("ol")[0][1].split())
-    assert small_report.found.found
-    for finding in small_report.found.found:
+    assert small_report.found.findings
+    for finding in small_report.found.findings:
         assert " ".join(finding.sentence.split()) in shown
         links = [one.get("aria-label", "") for one, _ in page.all("a", href=f"#{finding.evidence}")]
         assert any(link.startswith("Evidence: ") for link in links)
@@ -57,7 +57,7 @@ def test_every_finding_has_its_sentence_and_leads_to_its_evidence(small_report):
 def test_sections_say_their_rows_and_the_lines_that_repeat_them(page):
     for attributes, text in page.all("details"):
         if "section" in attributes["class"].split() and attributes["id"] != "how":
-            assert "From all 100 rows. To repeat it" in " ".join(text.split()), attributes["id"]
+            assert "From all 100 rows. To reproduce it" in " ".join(text.split()), attributes["id"]
             assert "hiddenbits." in text
 
 
@@ -97,7 +97,7 @@ def test_the_counts_are_those_of_the_table(page):
     X, _ = survey()
     text = page.section("table")
     assert "This table has 100 rows and 8 columns" in text
-    assert f"{int(np.nansum(X)):,} ({np.nanmean(X):.0%} of recorded cells)" in text
+    assert f"{int(np.nansum(X)):,} ({np.nanmean(X):.0%} of observed cells)" in text
     assert f"{int(np.isnan(X).sum())} blanks" in text
     for name, share in zip(COLUMNS, np.nanmean(X, axis=0), strict=True):
         assert re.search(rf"{name} {share:.0%}", text)
@@ -165,7 +165,7 @@ def test_errors_say_what_to_do(tmp_path):
         report(table, by="age")
     with pytest.raises(ValueError, match="99 values for 100 rows"):
         report(table, beside={"age": list(range(99))})
-    with pytest.raises(ValueError, match="needs a table of bits"):
+    with pytest.raises(ValueError, match="needs binary data"):
         report(open_table(np.random.default_rng(0).normal(size=(20, 3)), reals=True))
     with pytest.raises(FileNotFoundError, match="no folder"):
         report(np.eye(3)).save(tmp_path / "nowhere" / "report.html")

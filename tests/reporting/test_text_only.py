@@ -46,7 +46,7 @@ def test_without_rows_no_content_of_a_row_is_in_the_file(without, plain_report):
         assert word not in without.split("</style>")[1].split("<script>")[0]
     # No list names a row, and no table has a line for one: only columns, figures and scores are counted.
     heads = {text for _, text in page.all("th")}
-    assert not heads & {"row", "person", "party", "what is odd about it", "probability of 1", "its probability"}
+    assert not heads & {"row", "person", "party", "its least probable cells", "probability of 1", "its probability"}
     assert not re.search(r"\brow \d", page.section("odd"))
 
 

@@ -23,7 +23,7 @@ def test_they_are_left_out_and_named():
     ):
         found = report(frame(4)).found
     assert found.numbers["columns"] == 4
-    assert "Not used: 2 columns that are not yes/no (“job” and “grade”)." in found.table
+    assert "Not used: 2 columns that are not binary (“job” and “grade”)." in found.table
 
 
 def test_with_fewer_than_three_columns_left_the_question_stays():

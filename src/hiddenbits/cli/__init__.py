@@ -8,7 +8,7 @@ __all__ = ["run"]
 
 
 def run() -> None:
-    """Run the command line, or say what to install.
+    """Run the command line, or exit with the packages to install.
 
     Examples
     --------

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hiddenbits.cli import options as given
-from hiddenbits.cli.command import Place, command
-from hiddenbits.cli.console import LogLevel, as_json, log_to_screen, own_words, say, state, table, tell
-from hiddenbits.cli.execution import Verb, fitted, in_pieces, written
-from hiddenbits.cli.models import all_families, family, made
+from hiddenbits.cli import options
+from hiddenbits.cli.command import RunOptions, command
+from hiddenbits.cli.console import LogLevel, print_json, print_line, print_note, print_table, reword, set_output
+from hiddenbits.cli.execution import RowMethod, fit_with_progress, map_pieces_with_progress, slices_with_progress
+from hiddenbits.cli.models import all_families, family, make_estimator
 from hiddenbits.cli.outputs import check_folder, check_outputs, check_rows_file, write_rows
 from hiddenbits.cli.progress import progress
-from hiddenbits.cli.tables import Asked, Opened, next_command, opened, origin_of, reading
+from hiddenbits.cli.tables import OpenedTable, ReadOptions, next_command, open_input, open_table_options, origin_of
 from hiddenbits.cli.usage import PrintableGroup
 from hiddenbits.commands import command as command_line
 from hiddenbits.commands import path_shown, shell_word
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="hiddenbits",
-    help="Find the hidden structure behind a table of zeros and ones: survey answers, votes, shopping baskets, test "
-    "results. Start with 'hiddenbits look TABLE' and 'hiddenbits report TABLE'.",
+    help="Find latent structure in binary data: survey answers, votes, shopping baskets, test results. "
+    "Start with 'hiddenbits look TABLE' and 'hiddenbits report TABLE'.",
     cls=PrintableGroup,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 REPORT = Path("report.html")
-Size = Annotated[int | None, typer.Option("--size", "-n", help="Number of classes, dimensions, units or causes.")]
+NComponents = Annotated[int | None, typer.Option("--n-components", "-n", help="Number of classes or dimensions.")]
 Settings = Annotated[
     list[str] | None,
     typer.Option(
@@ -43,11 +43,11 @@ Settings = Annotated[
 ]
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _print_version(requested: bool) -> None:
+    if requested:
         from hiddenbits import __version__
 
-        tell(f"hiddenbits {__version__}")
+        print_line(f"hiddenbits {__version__}")
         raise typer.Exit
 
 
@@ -59,66 +59,61 @@ def main(
         LogLevel | None, typer.Option("--log-level", help="Write the log of the fit to standard error.")
     ] = None,
     version: Annotated[  # noqa: ARG001
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     """Store the options that apply to every command."""
-    state["debug"], state["silent"] = debug, quiet
-    log_to_screen(log_level)
+    set_output(debug=debug, quiet=quiet, log_level=log_level)
 
 
 @app.command()
 @command
 def look(
-    asked: Asked,
-    at: Place,
+    read_options: ReadOptions,
+    run_options: RunOptions,
     recipe_out: Annotated[
         Path | None,
-        typer.Option("--write-recipe", help="Write how the table is read to this TOML file, to be changed."),
+        typer.Option("--write-recipe", help="Write how the table is read to this TOML file, for editing."),
     ] = None,
-    json: given.Json = False,
+    json: options.Json = False,
 ) -> None:
-    """Look at a table: what each column is taken for, rows, ones, blanks, duplicate rows."""
+    """Summarize a table: inferred column types, number of rows, 1s, missing values and duplicate rows."""
     from hiddenbits import evaluate
     from hiddenbits.tables import look
 
-    check_outputs(recipe_out, read=asked.files)
-    with progress(f"Reading {printable(Path(path_shown(asked.path)).name)}"):
-        seen_columns = look(asked.path, **reading(asked))
+    check_outputs(recipe_out, read=read_options.input_files)
+    with progress(f"Reading {printable(Path(path_shown(read_options.path)).name)}"):
+        columns = look(read_options.path, **open_table_options(read_options))
     if recipe_out is not None:
-        _write_recipe(recipe_out, seen_columns.recipe(Path(path_shown(asked.path)).name))
-    lines = seen_columns.lines()
-    if json and seen_columns.table is None:
-        as_json({"taken_for": _taken(lines), "needs_a_word": seen_columns.needs})
+        _write_recipe(recipe_out, columns.recipe(Path(path_shown(read_options.path)).name))
+    lines, fit_classes = columns.lines(), read_options.command("fit", "classes", out="model.hb")
+    if json and columns.table is None:
+        print_json({"inferred_types": _inferred_types(lines), "ambiguous": columns.needs})
         return
     if not json and lines:
-        table("Columns, and what they are taken for", ["column", "taken for", "values", "what happens"], lines)
-    if seen_columns.table is None:
-        if {"nominal", "ordered"} & {*_taken(lines).values()}:  # what most people with a survey want comes first
-            tell(f"Next: latent classes take columns of several values as they are: {_classes_of(asked)}")
-            tell("\nAll other models take columns of two values:")
-        tell(own_words(str(seen_columns.needs)))
-        tell(f"Next, if these guesses are right: {next_command(asked, seen_columns)}")
+        print_table("Columns and their inferred types", ["column", "inferred type", "values", "use"], lines)
+    if columns.table is None:
+        if {"nominal", "ordered"} & {*_inferred_types(lines).values()}:  # most surveys: their command comes first
+            print_line(f"Next: latent class analysis accepts nominal and ordinal columns: {fit_classes}")
+            print_line("\nAll other models need binary columns:")
+        print_line(reword(str(columns.needs)))
+        print_line(f"Next, if these types are right: {next_command(read_options, columns)}")
         return
-    counted = Opened(seen_columns.table).counted().table
-    coding = counted.coding
-    with at.work("Looking", counted.shape[0]):
-        seen = evaluate.describe(counted)
+    table = OpenedTable(columns.table).with_repeated_rows().table
+    coding = table.coding
+    with run_options.work("Summarizing", table.shape[0]):
+        summary = evaluate.describe(table)
     if json:
-        as_json(
-            seen.to_dict()
-            | {"columns_without_bits": list(coding.left_out if coding else ()), "taken_for": _taken(lines)}
+        print_json(
+            summary.to_dict()
+            | {"excluded_columns": list(coding.left_out if coding else ()), "inferred_types": _inferred_types(lines)}
         )
         return
-    tell(str(seen))
-    tell(f"Next: {_classes_of(asked) if seen.has_levels else next_command(asked, seen_columns)}")
+    print_line(str(summary))
+    print_line(f"Next: {fit_classes if summary.has_levels else next_command(read_options, columns)}")
 
 
-def _classes_of(asked: Asked) -> str:
-    return asked.command("fit", "classes", out="model.hb")
-
-
-def _taken(lines: list[list[str]]) -> dict[str, str]:
+def _inferred_types(lines: list[list[str]]) -> dict[str, str]:
     return {line[0]: line[1] for line in lines}
 
 
@@ -128,92 +123,94 @@ def _write_recipe(path: Path, text: str) -> None:
     with whole_file(path) as file:
         file.write(text.encode("utf-8"))
     word = shell_word(str(path))
-    say(f"Recipe written to {path}. Change what is not right, and give it to other commands with --recipe {word}.")
+    print_note(f"Recipe written to {path}. Correct it if needed, and pass it to other commands with --recipe {word}.")
 
 
 @app.command()
 @command
-def models(json: given.Json = False) -> None:
+def models(json: options.Json = False) -> None:
     """List the models and what each is for."""
+    families = all_families()
     if json:
-        facts = [(one.word, one.name, one.picture, one.says, one.unit, one.use) for one in all_families()]
-        as_json([dict(zip(("word", "estimator", "hidden", "says", "size", "use"), one, strict=True)) for one in facts])
+        facts = [(known.word, known.name, known.picture, known.says, known.unit, known.use) for known in families]
+        keys = ("word", "estimator", "hidden", "assumption", "component", "use")
+        print_json([dict(zip(keys, values, strict=True)) for values in facts])
         return
-    table(
-        "Models, and what each assumes is hidden behind the table",
-        ["model", "hidden", "assumption", "good for", "in Python"],
-        [[one.word, one.picture, one.says, one.use, one.name] for one in all_families()],
+    print_table(
+        "Models and their assumptions",
+        ["model", "latent structure", "assumption", "good for", "in Python"],
+        [[known.word, known.picture, known.says, known.use, known.name] for known in families],
     )
 
 
 @app.command()
 @command
 def fit(
-    asked: Asked,
-    at: Place,
+    read_options: ReadOptions,
+    run_options: RunOptions,
     model: Annotated[str, typer.Argument(help="The model, such as 'classes'. 'hiddenbits models' lists them.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="The model file to write, such as model.hb.")],
-    size: Size = None,
+    n_components: NComponents = None,
     settings: Settings = None,
     checkpoint: Annotated[
         Path | None,
-        typer.Option(help="Save the fit here after each pass, and resume from it.", rich_help_panel="Running"),
+        typer.Option(help="Save the fit here after each iteration, and resume from it.", rich_help_panel="Running"),
     ] = None,
-    seed: given.Seed = 0,
-    json: given.Json = False,
+    random_state: options.RandomState = 0,
+    json: options.Json = False,
 ) -> None:
-    """Fit a model to a table, say what was found, and write the model to a file."""
-    estimator = made(model, size, seed, settings or [])
-    check_outputs(out, checkpoint, read=asked.files)
-    found = opened(asked, types=estimator.get_params().get("column_types"))
-    with at.work("Fitting", checkpoint=checkpoint) as bar:
-        fitted(estimator, found.table, bar)
+    """Fit a model to a table, print its summary, and write it to a file."""
+    estimator = make_estimator(model, n_components, random_state, settings or [])
+    check_outputs(out, checkpoint, read=read_options.input_files)
+    data = open_input(read_options, types=estimator.get_params().get("column_types"))
+    with run_options.work("Fitting", checkpoint=checkpoint) as bar:
+        fit_with_progress(estimator, data.table, bar)
     estimator.save(out)
-    facts = {
+    result = {
         "model": type(estimator).__name__,
         "file": str(out),
-        "passes": int(estimator.n_iter_),
+        "n_iter": int(estimator.n_iter_),
         "converged": bool(estimator.converged_),
         "stop_reason": str(estimator.stop_reason_),
     }
     if json:
-        as_json(facts)
+        print_json(result)
     else:
-        tell(str(estimator.summary()))
-        tell(f"Written to {printable(out)}.")
+        print_line(str(estimator.summary()))
+        print_line(f"Written to {printable(out)}.")
 
 
 @app.command()
 @command
 def compare(
-    asked: Asked,
-    at: Place,
+    read_options: ReadOptions,
+    run_options: RunOptions,
     models: Annotated[
         list[str] | None,
         typer.Option(
-            "--model", "-m", help="A model to compare. Can be repeated. Default: all except those listed as left out."
+            "--model", "-m", help="A model to compare. Can be repeated. Default: all except those listed as excluded."
         ),
     ] = None,
     folder: Annotated[
-        Path | None, typer.Option(help="Save finished fits in this folder. A rerun after a crash does not repeat them.")
+        Path | None, typer.Option(help="Save finished fits in this folder, so that a rerun does not repeat them.")
     ] = None,
-    groups: given.Groups = None,
-    random_state: given.Seed = 0,
-    json: given.Json = False,
+    groups: options.Groups = None,
+    random_state: options.RandomState = 0,
+    json: options.Json = False,
 ) -> None:
     """Compare models: fit each at several sizes and score it on held-out rows."""
     from hiddenbits import evaluate
 
     families = [family(word).name for word in models] if models else None
     check_folder(folder)
-    found = opened(asked).counted()
-    labels = found.labels(groups)
-    with at.work("Comparing") as bar:
+    data = open_input(read_options).with_repeated_rows()
+    labels = data.labels(groups)
+    with run_options.work("Comparing") as bar:
         comparison = evaluate.compare(
-            found.table, families, groups=labels, random_state=random_state, folder=folder, progress=bar.at
+            data.table, families, groups=labels, random_state=random_state, folder=folder, progress=bar.set_step
         )
     if json:
-        as_json(
+        print_json(
             {
                 "best": comparison.best,
                 "size": comparison.size,
@@ -224,109 +221,107 @@ def compare(
             }
         )
     else:
-        tell(str(comparison))
+        print_line(str(comparison))
 
 
-def _write(path: Path, heads: list[str], pieces: Any, found: Opened | None = None) -> None:
-    """Write the results of each row, next to the columns that did not enter, and print how many there are."""
-    read_as = None if found is None else found.table.read_as
-    _said(path, write_rows(path, heads, pieces, read_as, {} if read_as is None else read_as.types()))
-
-
-def _said(path: Path, rows: int) -> None:
-    say(f"{rows:,} rows written to {path}.")
+def _write(path: Path, heads: list[str], pieces: Any, data: OpenedTable | None = None) -> None:
+    """Write the results of each row, after its metadata, and print how many there are."""
+    read_as = None if data is None else data.table.read_as
+    rows = write_rows(path, heads, pieces, read_as, {} if read_as is None else read_as.types())
+    print_note(f"{rows:,} rows written to {path}.")
 
 
 @app.command()
 @command
 def score(
-    asked: Asked,
-    at: Place,
-    model: given.Model,
-    out: given.Out = None,
-    json: given.Json = False,
+    read_options: ReadOptions,
+    run_options: RunOptions,
+    model: options.Model,
+    out: options.Out = None,
+    json: options.Json = False,
 ) -> None:
-    """Score a table under a model (log-likelihood, bits per cell, errors), or with --out each row."""
+    """Score a table under a model (log-likelihood, bits per cell, prediction error), or each row with --out."""
     from hiddenbits import evaluate, load
 
     if out is not None:
-        check_rows_file(out, [*asked.files, model])
+        check_rows_file(out, [*read_options.input_files, model])
     estimator: Any = load(model)
-    found = opened(asked, model=estimator)
+    data = open_input(read_options, model=estimator)
     if out is not None:
-        with at.engine():
-            pieces = in_pieces("Scoring", Verb(estimator, "score_samples"), found.table)
-            _write(out, ["log_likelihood"], pieces, found)
+        with run_options.engine():
+            pieces = map_pieces_with_progress("Scoring", RowMethod(estimator, "score_samples"), data.table)
+            _write(out, ["log_likelihood"], pieces, data)
         return
     measures = {
         "log_likelihood_per_row": evaluate.mean_log_likelihood,
         "bits_per_cell": evaluate.bits_per_cell,
         "leave_one_out_error": evaluate.leave_one_out_error,
     }
-    if found.table.coding_of_levels is not None:  # the others are defined for bits
+    if data.table.coding_of_levels is not None:  # the others are defined for binary columns
         measures = {"log_likelihood_per_row": evaluate.mean_log_likelihood}
-    with at.work("Scoring", len(measures) * found.table.shape[0]):
-        figures = {name: measure(estimator, found.table) for name, measure in measures.items()}
+    with run_options.work("Scoring", len(measures) * data.table.shape[0]):
+        scores = {name: measure(estimator, data.table) for name, measure in measures.items()}
     if json:
-        as_json({name: vars(figure) for name, figure in figures.items()})
+        print_json({name: vars(value) for name, value in scores.items()})
         return
-    for name, figure in figures.items():
-        tell(f"{name.replace('_', ' ')}: {figure}")
+    for name, value in scores.items():
+        print_line(f"{name.replace('_', ' ')}: {value}")
 
 
 @app.command(name="map")
 @command
 def map_rows(
-    asked: Asked,
-    at: Place,
-    model: Annotated[Path | None, typer.Argument(help="A model file. Default: fit a two-dimensional map.")] = None,
+    read_options: ReadOptions,
+    run_options: RunOptions,
+    model: Annotated[Path | None, typer.Argument(help="A model file. Default: two-dimensional logistic PCA.")] = None,
     out: Annotated[
         Path, typer.Option("--out", "-o", help="An image (.png, .svg, .pdf), or a table (.csv, .parquet, .npz).")
     ] = Path("map.png"),
     color: Annotated[str | None, typer.Option(help="The column to color the rows by.")] = None,
-    seed: given.Seed = 0,
+    random_state: options.RandomState = 0,
 ) -> None:
-    """Draw a map of the rows of a table, or write their coordinates."""
+    """Plot the rows of a table by their latent positions, or write these positions."""
     from hiddenbits import load
 
-    drawn = out.suffix.lower() in (".png", ".svg", ".pdf")
-    if not drawn:
-        check_rows_file(out, [*asked.files, model])
+    is_image = out.suffix.lower() in (".png", ".svg", ".pdf")
+    if not is_image:
+        check_rows_file(out, [*read_options.input_files, model])
     else:
-        check_outputs(out, read=[*asked.files, model])
+        check_outputs(out, read=[*read_options.input_files, model])
         import matplotlib  # noqa: F401  (fail before any work if it is not installed)
-    estimator: Any = load(model) if model else made("logistic", 2, seed, [])
-    found = opened(asked, model=estimator)
-    if drawn and color is not None and color not in found.beside and color not in found.names:
+    estimator: Any = load(model) if model else make_estimator("logistic", 2, random_state, [])
+    data = open_input(read_options, model=estimator)
+    if is_image and color is not None and color not in data.metadata_names and color not in data.names:
         raise ValueError(f"There is no column {color!r} to color by.")
     if not model:
-        with at.work("Fitting") as bar:
-            fitted(estimator, found.table, bar)
-    if not drawn:
+        with run_options.work("Fitting") as bar:
+            fit_with_progress(estimator, data.table, bar)
+    if not is_image:
         heads = [str(name) for name in estimator.get_feature_names_out()]
-        with at.engine():
-            _write(out, heads, in_pieces("Mapping", Verb(estimator, "transform"), found.table), found)
+        with run_options.engine():
+            positions = map_pieces_with_progress("Mapping", RowMethod(estimator, "transform"), data.table)
+            _write(out, heads, positions, data)
         return
-    with at.work("Drawing the map", found.table.shape[0]):
-        _draw(estimator, found, color, out)
-    say(f"Map written to {out}.")
+    with run_options.work("Plotting", data.table.shape[0]):
+        _draw(estimator, data, color, out)
+    print_note(f"Map written to {out}.")
 
 
-def _draw(estimator: BaseEstimator, found: Opened, color: str | None, out: Path) -> None:
-    """Draw the map into a file."""
+def _draw(estimator: BaseEstimator, data: OpenedTable, color: str | None, out: Path) -> None:
+    """Write the plot to an image file."""
     import matplotlib
 
     matplotlib.use("Agg")
     from hiddenbits import plots
     from hiddenbits.store import whole_file
 
-    shades = None
-    if color is not None and color in found.beside:
-        shades = found.texts(color)
+    colors = None
+    if color is not None and color in data.metadata_names:
+        colors = data.texts(color)
     elif color is not None:
-        cells = found.table.to_float()[:, found.names.index(color)]
-        shades = ["blank" if cell != cell else str(int(cell)) for cell in cells]
-    axes: Any = plots.map(estimator, found.table, color=shades, lines=min(12, found.table.shape[1]))
+        cells = data.table.to_float()[:, data.names.index(color)]
+        colors = ["missing" if cell != cell else str(int(cell)) for cell in cells]
+    axes: Any = plots.map(estimator, data.table, color=colors, lines=min(12, data.table.shape[1]))
     with whole_file(out) as file:
         axes.figure.savefig(file, dpi=200, format=out.suffix.lower()[1:])
 
@@ -334,141 +329,141 @@ def _draw(estimator: BaseEstimator, found: Opened, color: str | None, out: Path)
 @app.command()
 @command
 def report(
-    asked: Asked,
-    at: Place,
+    read_options: ReadOptions,
+    run_options: RunOptions,
     out: Annotated[Path, typer.Option("--out", "-o", help="The HTML file to write.")] = REPORT,
     json: Annotated[Path | None, typer.Option("--json", help="Write the findings to this file, as JSON.")] = None,
     markdown: Annotated[
-        Path | None, typer.Option("--markdown", help="Write the findings to this file, as Markdown for a mail.")
+        Path | None, typer.Option("--markdown", help="Write the findings to this file, as Markdown.")
     ] = None,
     by: Annotated[
         str | None,
-        typer.Option(help="A column whose groups are compared, such as a party or a region; it enters no model."),
+        typer.Option(help="A column whose groups are compared, such as a party or a region; no model uses it."),
     ] = None,
     rows: Annotated[
         bool, typer.Option("--rows/--no-rows", help="Whether the file may contain individual rows.")
     ] = True,
     color: Annotated[str | None, typer.Option(help="The column that colors the map when it opens.")] = None,
-    curved: Annotated[bool, typer.Option("--curved", help="Draw a curved map in place of a flat one.")] = False,
-    groups: given.Groups = None,
-    random_state: given.Seed = 0,
+    curved: Annotated[bool, typer.Option("--curved", help="Plot a curved map instead of a flat one.")] = False,
+    groups: options.Groups = None,
+    random_state: options.RandomState = 0,
 ) -> None:
-    """Write a report about a table: what was found, in one HTML file that works offline."""
+    """Write a report on the latent structure of a table: one HTML file that works offline."""
     from hiddenbits.exceptions import AmbiguousColumnsError
     from hiddenbits.reporting.entry import report_of
     from hiddenbits.store import whole_file
     from hiddenbits.tables import without_ambiguous
 
-    check_outputs(out, json, markdown, read=asked.files)
+    check_outputs(out, json, markdown, read=read_options.input_files)
     settings: dict[str, Any] = {"by": by, "color": color, "groups": groups}
-    made_by = asked.command(
+    report_command = read_options.command(
         "report",
         **settings,
         rows=None if rows else False,
         curved=curved or None,
-        seed=random_state or None,
+        random_state=random_state or None,
         out=None if out == REPORT else out,
         json=json,
         markdown=markdown,
     )
-    if by is not None and by not in (*asked.all("id"), *asked.all("drop")) and not asked.all("columns"):
-        asked = asked.without([by])
+    ids, dropped = read_options.values("id"), read_options.values("drop")
+    if by is not None and by not in (*ids, *dropped) and not read_options.values("columns"):
+        read_options, dropped = read_options.without_columns([by]), (*dropped, by)
     try:
-        found = opened(asked)
+        data = open_input(read_options)
     except AmbiguousColumnsError as error:
-        found = without_ambiguous(error, lambda more: opened(asked.having("drop", (*asked.all("drop"), *more))))
-        asked = asked.without(error.ambiguous)
-    settings["groups"] = found.labels(groups)
-    origin = origin_of(asked, made_by, groups)
-    with at.work("Looking at the table") as bar:
-        made = report_of(
-            found.table,
+        data = without_ambiguous(error, lambda more: open_input(read_options.with_values("drop", (*dropped, *more))))
+        read_options = read_options.without_columns(error.ambiguous)
+    settings["groups"] = data.labels(groups)
+    origin = origin_of(read_options, report_command, groups)
+    with run_options.work("Reading the table") as bar:
+        result = report_of(
+            data.table,
             origin,
             **settings,
             rows=rows,
             curved=curved,
             title=Path(origin.table).name,
-            seed=random_state,
-            tell=bar.at,
+            random_state=random_state,
+            on_progress=bar.set_step,
         )
-    made.save(out)
-    for path, text in ((json, made.to_json()), (markdown, made.to_markdown())):
+    result.save(out)
+    for path, text in ((json, result.to_json()), (markdown, result.to_markdown())):
         if path:
             with whole_file(path) as file:
                 file.write(text.encode("utf-8"))
-    say(f"Report written to {out}. Open it in a browser.")
+    print_note(f"Report written to {out}. Open it in a browser.")
 
 
 @app.command()
 @command
 def complete(
-    asked: Asked,
-    at: Place,
-    model: given.Model,
+    read_options: ReadOptions,
+    run_options: RunOptions,
+    model: options.Model,
     out: Annotated[Path, typer.Option("--out", "-o", help="The file to write: .csv, .parquet or .npz.")],
-    bits: Annotated[bool, typer.Option("--bits", help="Write the more probable bit instead of P(bit = 1).")] = False,
+    bits: Annotated[bool, typer.Option("--bits", help="Write the more probable value, 0 or 1, not P(x = 1).")] = False,
 ) -> None:
-    """Fill the blanks of a table: of bits with P(bit = 1), of other columns with the more probable of their values.
+    """Impute the missing values of a table: P(x = 1) in 0/1 columns, the most probable value in others.
 
-    Observed cells, and columns that did not enter the model, stay as they are. Numbers that are filled in lie within
-    the range of those seen.
+    Observed cells and metadata columns are unchanged. Imputed numbers lie within the observed range.
     """
     from hiddenbits import load
     from hiddenbits.cli.completed import write_completed
 
-    check_rows_file(out, [*asked.files, model])
+    check_rows_file(out, [*read_options.input_files, model])
     estimator: Any = load(model)
-    found = opened(asked, model=estimator)
-    with at.engine():
-        pieces = in_pieces("Completing", Verb(estimator, "complete"), found.table)
-        rows, filled = write_completed(out, found, pieces, bits=bits)
-    _said(out, rows)
-    say(filled)
+    data = open_input(read_options, model=estimator)
+    with run_options.engine():
+        pieces = map_pieces_with_progress("Imputing", RowMethod(estimator, "complete"), data.table)
+        rows, note = write_completed(out, data, pieces, bits=bits)
+    print_note(f"{rows:,} rows written to {out}. {note}")
 
 
 @app.command()
 @command
 def sample(
-    model: given.Model,
+    model: options.Model,
     out: Annotated[Path, typer.Option("--out", "-o", help="The file to write: .csv, .parquet or .npz.")],
-    rows: Annotated[int, typer.Option("--rows", "-r", min=1, help="How many rows to draw.")] = 1000,
-    seed: given.Seed = 0,
+    rows: Annotated[int, typer.Option("--rows", "-r", min=1, help="Number of rows to sample.")] = 1000,
+    random_state: options.RandomState = 0,
 ) -> None:
-    """Draw new rows from a model."""
+    """Sample new rows from a model."""
     from hiddenbits import load, run_on
 
     check_rows_file(out, [model])
     estimator: Any = load(model)
     coding = getattr(estimator, "coding_", None)
-    if coding is not None:  # columns, whatever frame the model was fitted to; of NumPy's files, bits
+    if coding is not None:  # own columns, whatever frame the model was fitted to; NumPy files hold 0 and 1
         estimator.coding_ = None if out.suffix.lower() == ".npz" else replace(coding, frame=None)
-    with progress("Drawing rows", rows) as bar, run_on(on_progress=bar.rows):
-        drawn = estimator.sample(rows, random_state=seed)
-    if isinstance(drawn, dict):
-        held = {name: {type(cell) for cell in cells if cell is not None} for name, cells in drawn.items()}
-        types = {name: kinds.pop() if len(kinds) == 1 else float if kinds else str for name, kinds in held.items()}
-        _said(out, write_rows(out, list(drawn), iter([list(drawn.values())]), types=types))
+    with progress("Sampling", rows) as bar, run_on(on_progress=bar.rows):
+        samples = estimator.sample(rows, random_state=random_state)
+    if isinstance(samples, dict):
+        cell_types = {name: {type(cell) for cell in cells if cell is not None} for name, cells in samples.items()}
+        types = {name: t.pop() if len(t) == 1 else float if t else str for name, t in cell_types.items()}
+        write_rows(out, list(samples), iter([list(samples.values())]), types=types)
+        print_note(f"{rows:,} rows written to {out}.")
         return
-    heads = getattr(estimator, "feature_names_in_", [f"x{j}" for j in range(drawn.shape[1])])
-    _write(out, [str(name) for name in heads], written(drawn))
+    heads = getattr(estimator, "feature_names_in_", [f"x{j}" for j in range(samples.shape[1])])
+    _write(out, [str(name) for name in heads], slices_with_progress(samples))
 
 
 @app.command()
 @command
 def convert(
-    asked: Asked,
-    at: Place,
+    read_options: ReadOptions,
+    run_options: RunOptions,
     out: Annotated[Path, typer.Argument(help="The file to write: .csv, .parquet or .npz.")],
 ) -> None:
-    """Convert a table to another format, as zeros and ones; blanks stay blank."""
-    check_rows_file(out, asked.files)
-    found = opened(asked)
-    with at.engine():
-        _write(out, found.names, in_pieces("Converting", _cells, found.table))
+    """Convert a table to another format, coded 0/1; missing values stay missing."""
+    check_rows_file(out, read_options.input_files)
+    data = open_input(read_options)
+    with run_options.engine():
+        _write(out, data.names, map_pieces_with_progress("Converting", _cells, data.table))
 
 
 def _cells(piece: Any) -> Any:
-    """Return the cells of a piece: bytes, or numbers with NaN where there are blanks."""
+    """Return the cells of a piece: bytes, or numbers with NaN for missing values."""
     cells = piece.table.to_float()
     return cells if (cells != cells).any() else cells.astype("uint8")
 
@@ -493,8 +488,8 @@ def example(
     csv.writer(text, lineterminator="\n").writerows([heads, *rows])
     with whole_file(path) as file:
         file.write(text.getvalue().encode())
-    # what is known of the rows is left out of the model, and its groups show whether the model found it
+    # the known groups are excluded from the model; the report shows whether it recovers them
     known: dict[str, Any] = {"votes": {"by": "party"}, "zoo": {"drop": "legs", "by": "type"}}.get(name, {})
     origin = "Source: UCI Machine Learning Repository, CC BY 4.0." if known else "The table is simulated."
-    after = command_line("report" if known else "look", path, **known)
-    say(f"Example written to {path}. {origin} Next: {after}")
+    next_line = command_line("report" if known else "look", path, **known)
+    print_note(f"Example written to {path}. {origin} Next: {next_line}")

@@ -1,4 +1,4 @@
-"""What the user sees: notes on standard error, results on standard output, errors as one sentence."""
+"""Output: results on standard output, notes on standard error, errors as one sentence."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from hiddenbits.quoting import json_escaped, message_of, name_of, printable
 
 # Options of this run: errors with a traceback; no progress, because of this command or --quiet.
 state = {"debug": False, "quiet": False, "silent": False}
-LOOK = "hiddenbits look TABLE"  # in the library's messages, for the table that this run reads
-printed = {"look": LOOK}
+LOOK = "hiddenbits look TABLE"  # as messages of the library have it
+look_command = {"text": LOOK}  # the same for the table that this run reads
 
 
-def own_words(text: str) -> str:
-    """Return a message of the library in the words of the command line, with the table that this run reads."""
-    return in_options(text).replace(LOOK, printed["look"])
+def reword(text: str) -> str:
+    """Return a message of the library with command-line options, and with the table that this run reads."""
+    return in_options(text).replace(LOOK, look_command["text"])
 
 
-def say(text: str, keep: str = "") -> None:
+def print_note(text: str, keep: str = "") -> None:
     """Print a note on standard error; standard output is for results only. `keep` are characters not to escape."""
     from rich.console import Console
 
@@ -31,33 +31,34 @@ def say(text: str, keep: str = "") -> None:
 
 
 class LogLevel(StrEnum):
-    """How much is logged: restarts, stages and cluster events (info), and every pass (debug)."""
+    """How much is logged: restarts, stages and cluster events (info), and every iteration (debug)."""
 
     DEBUG = "debug"
     INFO = "info"
     WARNING = "warning"
 
 
-def log_to_screen(level: str | None) -> None:
-    """Write the log of hiddenbits to standard error; None stops it."""
+def set_output(*, debug: bool = False, quiet: bool = False, log_level: str | None = None) -> None:
+    """Set the options of output of every command; the log of hiddenbits goes to standard error, None stops it."""
     import logging
 
+    state["debug"], state["silent"] = debug, quiet
     logger = logging.getLogger("hiddenbits")
-    for old in [old for old in logger.handlers if type(old) is logging.StreamHandler]:
-        logger.removeHandler(old)  # of an earlier command in this process
-    logger.setLevel(logging.NOTSET if level is None else level.upper())
-    if level is not None:
-        handler = logging.StreamHandler()
-        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
-        logger.addHandler(handler)
+    for handler in [handler for handler in logger.handlers if type(handler) is logging.StreamHandler]:
+        logger.removeHandler(handler)  # of an earlier command in this process
+    logger.setLevel(logging.NOTSET if log_level is None else log_level.upper())
+    if log_level is not None:
+        to_screen = logging.StreamHandler()
+        to_screen.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+        logger.addHandler(to_screen)
 
 
-def tell(text: str) -> None:
+def print_line(text: str) -> None:
     """Print a result. In a text of several lines the caller escapes names, including their line breaks."""
     print(printable(text, keep="\n"), flush=True)
 
 
-def as_json(value: Any) -> None:
+def print_json(value: Any) -> None:
     """Print a result as JSON; NaN and infinity become null."""
     import math
 
@@ -69,24 +70,24 @@ def as_json(value: Any) -> None:
         return None if isinstance(item, float) and not math.isfinite(item) else item
 
     text = json.dumps(plain(value), ensure_ascii=False, allow_nan=False)
-    tell(json_escaped(text))
+    print_line(json_escaped(text))
 
 
-def table(title: str, heads: list[str], rows: list[list[str]]) -> None:
+def print_table(title: str, heads: list[str], rows: list[list[str]]) -> None:
     """Print a table, with numbers aligned right."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    drawn = Table(box=None, pad_edge=False, header_style="bold")
+    grid = Table(box=None, pad_edge=False, header_style="bold")
     for number, head in enumerate(heads):
         numeric = all(_is_number(row[number]) for row in rows) and bool(rows)
-        drawn.add_column(Text(head), justify="right" if numeric else "left", overflow="fold")
+        grid.add_column(Text(head), justify="right" if numeric else "left", overflow="fold")
     for row in rows:
-        drawn.add_row(*(Text(name_of(cell)) for cell in row))  # text, never markup: names come from files
+        grid.add_row(*(Text(name_of(cell)) for cell in row))  # text, never markup: names come from files
     console = Console(width=None if sys.stdout.isatty() else 120)
     console.print(Text(title))  # rich would wrap a table title to the width of the table
-    console.print(drawn)
+    console.print(grid)
 
 
 def _is_number(text: str) -> bool:
@@ -94,7 +95,7 @@ def _is_number(text: str) -> bool:
 
 
 @contextmanager
-def sentences(debug: bool) -> Iterator[None]:
+def errors_as_sentences(debug: bool) -> Iterator[None]:
     """Print expected errors as one sentence and exit with status 1; report any other error as a bug.
 
     Warnings become notes.
@@ -109,17 +110,19 @@ def sentences(debug: bool) -> Iterator[None]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("default")
-            warnings.showwarning = lambda message, *_, **__: say(f"Note: {own_words(' '.join(str(message).split()))}")
+            warnings.showwarning = lambda message, *_, **__: print_note(
+                f"Note: {reword(' '.join(str(message).split()))}"
+            )
             yield
     except (typer.Exit, typer.Abort, KeyboardInterrupt, BrokenPipeError):
         raise
     except (ValueError, TypeError, OSError, ImportError, MemoryError, RuntimeError) as error:
-        lines = [own_words(" ".join(line.split())) for line in message_of(error).splitlines()]
-        own = hasattr(error, "looks")  # a message of several lines, whose names are escaped
-        text = ("\n" if own else " ").join(lines).strip() or type(error).__name__
-        say(f"hiddenbits: {text}", keep="\n" if own else "")
+        lines = [reword(" ".join(line.split())) for line in message_of(error).splitlines()]
+        has_lines = hasattr(error, "looks")  # a message of several lines, in which names are escaped
+        text = ("\n" if has_lines else " ").join(lines).strip() or type(error).__name__
+        print_note(f"hiddenbits: {text}", keep="\n" if has_lines else "")
         raise typer.Exit(1) from None
     except Exception as error:
         bug = f"{type(error).__name__}: {message_of(error)}"
-        say(f"hiddenbits: this is a bug, please report it ({bug}). Run again with --debug for the traceback.")
+        print_note(f"hiddenbits: this is a bug, please report it ({bug}). Run again with --debug for the traceback.")
         raise typer.Exit(70) from None

@@ -1,4 +1,4 @@
-"""The models by the words that people type. Slow packages are imported only when needed."""
+"""The models by their names on the command line. Slow packages are imported only when needed."""
 
 from __future__ import annotations
 
@@ -12,47 +12,48 @@ def all_families() -> list[Family]:
     """Return the models that the command line fits."""
     from hiddenbits import evaluate
 
-    return [one for one in evaluate.known_families().values() if one.word]
+    return [known for known in evaluate.known_families().values() if known.word]
 
 
 def family(word: str) -> Family:
-    """Return the model that a word or the name of an estimator stands for."""
-    for one in all_families():
-        if word.lower() in (one.word, one.name.lower()):
-            return one
-    known = ", ".join(one.word for one in all_families())
-    raise ValueError(f"Unknown model {word!r}. Choose one of: {known}.")
+    """Return the model with a word or an estimator's name."""
+    families = all_families()
+    for known in families:
+        if word.lower() in (known.word, known.name.lower()):
+            return known
+    raise ValueError(f"Unknown model {word!r}. Choose one of: {', '.join(known.word for known in families)}.")
 
 
-def made(word: str, size: int | None, seed: int, settings: list[str]) -> Any:
-    """Return an estimator, not fitted; `settings` are texts such as max_iter=500 or chains.n_chains=50."""
+def make_estimator(word: str, n_components: int | None, random_state: int, settings: list[str]) -> Any:
+    """Return an unfitted estimator; `settings` are texts such as max_iter=500 or chains.n_chains=50."""
     import hiddenbits
 
-    one = family(word)
-    estimator = getattr(hiddenbits, one.name)
-    known = estimator().get_params()
-    given: dict[str, Any] = {}
-    if size is not None:
+    model = family(word)
+    estimator_class = getattr(hiddenbits, model.name)
+    known = estimator_class().get_params()
+    params: dict[str, Any] = {}
+    if n_components is not None:
         if "n_components" not in known:
-            raise ValueError(f"{one.word} has no size: leave out --size.")
-        given["n_components"] = size
+            raise ValueError(f"{model.word} has no components: remove --n-components.")
+        params["n_components"] = n_components
     if "random_state" in known:
-        given["random_state"] = seed
-    found = estimator(**given)
+        params["random_state"] = random_state
+    estimator = estimator_class(**params)
     for text in settings:
-        name, equals, value = text.partition("=")
-        try:  # what is not known the estimator says itself
-            found.set_params(**{one: given for one, given in found._options().items() if name.startswith(f"{one}.")})
-            found.set_params(**{name.replace(".", "__") if equals else "": _value(value)})
+        name, equals, setting = text.partition("=")
+        try:  # the estimator rejects unknown names
+            groups = estimator._options()  # such as chains=, of which chains.n_chains=50 sets one value
+            estimator.set_params(**{group: groups[group] for group in groups if name.startswith(f"{group}.")})
+            estimator.set_params(**{name.replace(".", "__") if equals else "": _parsed(setting)})
         except (ValueError, AttributeError) as error:
             if equals and name.partition(".")[0] in known and isinstance(error, ValueError):
                 raise
-            listed = ", ".join(sorted(known))
-            raise ValueError(f"--set {text}: give name=value, where the name is one of: {listed}.") from None
-    return found
+            names = ", ".join(sorted(known))
+            raise ValueError(f"--set {text}: write name=value, where the name is one of: {names}.") from None
+    return estimator
 
 
-def _value(text: str) -> Any:
+def _parsed(text: str) -> Any:
     """Parse a value: a number, true, false, none, a tuple of numbers, or else the text itself."""
     import ast
 

@@ -1,4 +1,4 @@
-"""Arguments and options that several commands share, besides those of reading."""
+"""Arguments and options that several commands share, except those of reading."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ Out = Annotated[Path | None, typer.Option("--out", "-o", help="The file to write
 Groups = Annotated[
     str | None,
     typer.Option(
-        help="A column of labels in the CSV file. Rows with the same label, such as the answers of one person, are "
-        "held out together.",
+        help="A column of group labels. Rows with the same label, such as the answers of one person, are held out "
+        "together.",
     ),
 ]
-Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Threads; -1 is one per core.", rich_help_panel=RUNNING)]
+NJobs = Annotated[int, typer.Option("--n-jobs", "-j", help="Threads; -1 is one per core.", rich_help_panel=RUNNING)]
 Engine = Annotated[
     str | None,
     typer.Option(
@@ -34,4 +34,4 @@ Engine = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-Seed = Annotated[int, typer.Option(help="Random seed.", rich_help_panel=RUNNING)]
+RandomState = Annotated[int, typer.Option(help="Random seed.", rich_help_panel=RUNNING)]

@@ -33,17 +33,17 @@ def safe(cell: Any) -> Any:
     return f"'{cell}" if dangerous else cell
 
 
-def check_outputs(*outs: Path | None, read: Sequence[str | Path | None]) -> None:
+def check_outputs(*outputs: Path | None, read: Sequence[str | Path | None]) -> None:
     """Reject, before any work, output files that cannot be written or that would overwrite an input."""
     from hiddenbits.store import check_target
 
-    given = [out for out in outs if out is not None]
-    inputs = [file for one in read if one is not None for file in _files(os.fspath(one))]
-    for number, out in enumerate(given):
+    targets = [out for out in outputs if out is not None]
+    inputs = [file for path in read if path is not None for file in _files(os.fspath(path))]
+    for number, out in enumerate(targets):
         check_target(out)
         if any(_is_within(out, file) for file in inputs):
             raise ValueError(f"{out} is an input of this command. Write to another file.")
-        if any(os.path.realpath(out) == os.path.realpath(other) for other in given[:number]):
+        if any(os.path.realpath(out) == os.path.realpath(other) for other in targets[:number]):
             raise ValueError(f"{out} is given for two outputs. Choose another file for one of them.")
 
 
@@ -60,11 +60,11 @@ def check_folder(folder: Path | None) -> None:
     """Reject, before any work, a folder that is a file, or that cannot be created or written to."""
     if folder is None:
         return
-    there = next(one for one in [folder.absolute(), *folder.absolute().parents] if one.exists())
-    if not there.is_dir():
-        raise ValueError(f"{there} is not a folder. Choose another.")
-    if not os.access(there, os.W_OK | os.X_OK):
-        raise ValueError(f"The folder {there} is not writable. Choose another, or change its permissions.")
+    existing = next(path for path in [folder.absolute(), *folder.absolute().parents] if path.exists())
+    if not existing.is_dir():
+        raise ValueError(f"{existing} is not a folder. Choose another.")
+    if not os.access(existing, os.W_OK | os.X_OK):
+        raise ValueError(f"The folder {existing} is not writable. Choose another, or change its permissions.")
 
 
 def _files(path: str) -> list[str]:
@@ -75,8 +75,8 @@ def _files(path: str) -> list[str]:
 
 def _is_within(out: Path, file: str) -> bool:
     """Whether a path is a file, or lies in it if it is a folder."""
-    here, read = Path(os.path.realpath(out)), Path(os.path.realpath(file))
-    return (here.exists() and here.samefile(read)) or (read.is_dir() and read in here.parents)
+    target, source = Path(os.path.realpath(out)), Path(os.path.realpath(file))
+    return (target.exists() and target.samefile(source)) or (source.is_dir() and source in target.parents)
 
 
 def write_rows(
@@ -86,12 +86,11 @@ def write_rows(
     read_as: Any = None,
     types: Mapping[str, type] | None = None,
 ) -> int:
-    """Write some rows at a time; return their number.
+    """Write rows piece by piece; return their number.
 
-    A piece is an array of numbers, in which blanks are NaN, or a list of columns of any values, in which they are None.
-    Columns of `read_as` that did not enter the model come first; NumPy's files do not hold them. Columns that have one
-    of `types` hold values of the user's, which are written as they are; numbers in others are the model's, of which CSV
-    files get six digits.
+    A piece is an array of numbers with NaN for missing values, or a list of columns of any values, with None for them.
+    Metadata columns of `read_as` come first, except in NumPy files. Columns in `types` hold the user's own values,
+    which are written unchanged; numbers in other columns come from the model and are rounded to six digits in CSV.
     """
     from hiddenbits.store import whole_file
 
@@ -100,13 +99,13 @@ def write_rows(
             return _write_npz(file, names, pieces)
         write = _write_csv if path.suffix.lower() == ".csv" else _write_parquet
         if read_as is not None:
-            pieces = _with_beside(pieces, read_as)
+            pieces = _with_metadata(pieces, read_as)
         heads = [] if read_as is None else read_as.names_beside
         return write(file, [*heads, *names], pieces, types or {})
 
 
-def _with_beside(pieces: Iterator[Any], read_as: Any) -> Iterator[list[list[Any]]]:
-    """Yield pieces as lists of columns, after the columns that did not enter the model."""
+def _with_metadata(pieces: Iterator[Any], read_as: Any) -> Iterator[list[list[Any]]]:
+    """Yield pieces as lists of columns, metadata columns first."""
     start = 0
     for piece in pieces:
         columns = piece if isinstance(piece, list) else piece.T.tolist()
@@ -122,23 +121,23 @@ def _write_csv(file: BinaryIO, names: Sequence[str], pieces: Iterator[Any], own:
     rows = 0
     for piece in pieces:
         if isinstance(piece, list):
-            told = ([_cell(cell, name in own) for cell in cells] for name, cells in zip(names, piece, strict=True))
-            for row in zip(*told, strict=True):
+            columns = ([_cell(cell, name in own) for cell in cells] for name, cells in zip(names, piece, strict=True))
+            for row in zip(*columns, strict=True):
                 lines.writerow(row)
                 rows += 1
             continue
-        whole = piece.dtype.kind in "iub"
+        is_integer = piece.dtype.kind in "iub"
         for row in piece.tolist():
-            lines.writerow(row if whole else ["" if cell != cell else f"{cell:.6g}" for cell in row])
+            lines.writerow(row if is_integer else ["" if cell != cell else f"{cell:.6g}" for cell in row])
         rows += len(piece)
     text.detach()  # flushed; the caller, who opened the file, closes it
     return rows
 
 
-def _cell(cell: Any, as_it_is: bool) -> Any:
-    """Return a cell as a line of a CSV file has it."""
+def _cell(cell: Any, unrounded: bool) -> Any:
+    """Return a cell as it is written to a CSV file."""
     if isinstance(cell, float):
-        if not as_it_is:
+        if not unrounded:
             return "" if cell != cell else f"{cell:.6g}"
         return "" if cell != cell else int(cell) if cell.is_integer() and abs(cell) < 2**53 else cell
     return "" if cell is None else safe(cell)
@@ -163,13 +162,14 @@ def _write_parquet(file: BinaryIO, names: Sequence[str], pieces: Iterator[Any], 
     return rows
 
 
-def _arrow(cells: list[Any], kind: type | None) -> Any:
-    """Return a column of a type, or else of numbers, or of text."""
+def _arrow(cells: list[Any], cell_type: type | None) -> Any:
+    """Return a column of a type; without one, of floats if all cells are, otherwise of text."""
     import pyarrow as pa
 
-    if kind is not None:
-        kinds = {bool: pa.bool_(), int: pa.int64(), float: pa.float64(), str: pa.string()}
-        return pa.array([None if cell is None or cell == "" else kind(cell) for cell in cells], kinds[kind])
+    if cell_type is not None:
+        arrow_types = {bool: pa.bool_(), int: pa.int64(), float: pa.float64(), str: pa.string()}
+        cells = [None if cell is None or cell == "" else cell_type(cell) for cell in cells]
+        return pa.array(cells, arrow_types[cell_type])
     if all(isinstance(cell, float) for cell in cells):
         return pa.array(cells, pa.float64(), from_pandas=True)
     return pa.array([None if cell is None or cell == "" else str(cell) for cell in cells], pa.string())
@@ -179,5 +179,5 @@ def _write_npz(file: BinaryIO, _names: Sequence[str], pieces: Iterator[AnyArray]
     import numpy as np
 
     values = np.concatenate(list(pieces))
-    np.savez_compressed(file, X=values)  # without names: a file of one array is a table that `open_table` takes
+    np.savez_compressed(file, X=values)  # without names, so that `open_table` reads the file
     return len(values)

@@ -1,4 +1,4 @@
-"""Tables as people have them: bits, and next to them a name, a party, an age, which are left out aloud."""
+"""Input tables of commands: the binary, nominal or ordinal data, and metadata such as a name, a party, an age."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hiddenbits.cli.progress import progress
-from hiddenbits.cli.reading import READING, codes
+from hiddenbits.cli.reading import OPTION_SPECS, recode_values
 from hiddenbits.cli.words import option_values
 from hiddenbits.commands import Name, call, command, path_shown, secrets_note
 from hiddenbits.quoting import printable
@@ -20,115 +20,117 @@ if TYPE_CHECKING:
     from hiddenbits.tables import Table
 
 
-ABOUT_COLUMNS = {"columns", "drop", "id", "recode", "missing", "column_types", "sample_weight", "recipe"}
+COLUMN_OPTIONS = {"columns", "drop", "id", "recode", "missing", "column_types", "sample_weight", "recipe"}
 
 
 @dataclass(frozen=True)
-class Asked:
-    """How the user wants the table to be read: its path, and the options of `READING` as they were typed."""
+class ReadOptions:
+    """How a table is read: its path, and the options of `OPTION_SPECS` as they were typed."""
 
     path: str
     typed: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def files(self) -> list[str | Path]:
-        """What is read."""
-        return [self.path, *(self.typed[one] for one in ("names", "recipe") if one in self.typed)]
+    def input_files(self) -> list[str | Path]:
+        """The files that are read."""
+        return [self.path, *(self.typed[name] for name in ("names", "recipe") if name in self.typed)]
 
-    def all(self, name: str) -> tuple[str, ...]:
+    def values(self, name: str) -> tuple[str, ...]:
         """Return the values of an option that can be repeated."""
         return tuple(self.typed.get(name, ()))
 
-    def having(self, name: str, values: Sequence[str]) -> Asked:
+    def with_values(self, name: str, values: Sequence[str]) -> ReadOptions:
         """Return the same with these values of an option."""
         typed = {**self.typed, name: tuple(dict.fromkeys(values))}
-        return Asked(self.path, {one: typed[one] for one in READING if typed.get(one, ()) != ()})
+        return ReadOptions(self.path, {option: typed[option] for option in OPTION_SPECS if typed.get(option, ()) != ()})
 
-    def command(self, verb: str, *arguments: object, **options: object) -> str:
-        """Return a command that reads the table as this one does."""
-        return command(verb, path_shown(self.path), *arguments, **self.typed, **options)
+    def command(self, name: str, *arguments: object, **options: object) -> str:
+        """Return a command that reads the table with these options."""
+        return command(name, path_shown(self.path), *arguments, **self.typed, **options)
 
-    def without(self, left: Sequence[str], kept: Sequence[str] = ()) -> Asked:
-        """Return the same without some columns; where columns were named that enter, these are those `kept`."""
-        coded = self.having("recode", [text for text in self.all("recode") if not set(codes((text,))) <= set(left)])
-        if self.all("columns"):
-            return coded.having("columns", kept)
-        return coded.having("drop", (*self.all("drop"), *left))
+    def without_columns(self, dropped: Sequence[str], kept: Sequence[str] = ()) -> ReadOptions:
+        """Return the same without some columns; if --columns was typed, it becomes `kept`."""
+        recode = [text for text in self.values("recode") if not set(recode_values((text,))) <= set(dropped)]
+        options = self.with_values("recode", recode)
+        if self.values("columns"):
+            return options.with_values("columns", kept)
+        return options.with_values("drop", (*self.values("drop"), *dropped))
 
-    def recoded(self, code: dict[str, Any]) -> Asked:
+    def with_recode(self, code: dict[str, Any]) -> ReadOptions:
         """Return the same with these values as 1."""
-        return self.having("recode", (*self.all("recode"), *option_values("recode", code)))
+        return self.with_values("recode", (*self.values("recode"), *option_values("recode", code)))
 
 
 @dataclass(frozen=True)
-class Opened:
-    """A table of bits, and the columns of the file that are none."""
+class OpenedTable:
+    """A table, with its metadata columns as text."""
 
     table: Table
 
     @property
-    def beside(self) -> list[str]:
-        """Names of the columns that did not enter the model."""
+    def metadata_names(self) -> list[str]:
+        """Names of the columns that the model does not use."""
         return [] if self.table.read_as is None else self.table.read_as.names_beside
 
     def texts(self, column: str) -> list[str]:
-        """Return the cells of a column that did not enter the model, as text."""
+        """Return the cells of a metadata column as text."""
         assert self.table.read_as is not None  # noqa: S101
         return ["" if cell is None else str(cell) for cell in self.table.read_as.cells[column].listed()]
 
     @property
     def names(self) -> list[str]:
-        """Names of the columns; x0, x1, ... where the table has none."""
+        """Names of the columns; x0, x1, ... if the table has none."""
         return list(self.table.names or [f"x{j}" for j in range(self.table.shape[1])])
 
-    def counted(self) -> Opened:
-        """Return a row for each that the weights count, so that equal rows can be held out apart."""
+    def with_repeated_rows(self) -> OpenedTable:
+        """Return the table with rows repeated by their weights, so that equal rows can be held out separately."""
         from hiddenbits.tables import repeat_rows
 
         weights = self.table.weights
-        return self if weights is None or (weights % 1).any() else Opened(repeat_rows(self.table))
+        return self if weights is None or (weights % 1).any() else OpenedTable(repeat_rows(self.table))
 
     def labels(self, column: str | None) -> list[str] | None:
-        """Return the column whose labels say which rows belong together; None where none was asked for."""
+        """Return the group label of each row; None if no column was specified."""
         if column is None:
             return None
-        if column not in self.beside:
-            there = f"Columns left out: {', '.join(self.beside)}." if self.beside else "No column was left out."
+        if column not in self.metadata_names:
+            columns = ", ".join(self.metadata_names) or "none"
             raise ValueError(
-                f"--groups {column}: labels must be a column that does not enter the model: add --drop. {there}"
+                f"--groups {column}: the labels must be a metadata column: add --drop. Metadata columns: {columns}."
             )
         return self.texts(column)
 
 
-def opened(asked: Asked, model: Any = None, *, types: Any = None) -> Opened:
-    """Open a table: by what the user said, by the coding of a fitted model, or by a look at its columns.
+def open_input(read_options: ReadOptions, model: Any = None, *, types: Any = None) -> OpenedTable:
+    """Open a table by the typed options, by the coding of a fitted model, or by inferred column types.
 
-    `types` are the `column_types` of a model that is to be fitted, if it takes columns of more than two values.
+    `types` are the `column_types` of an unfitted model, if it accepts columns of more than two values.
     """
     from hiddenbits import open_table
     from hiddenbits.exceptions import TableError
 
-    options = reading(asked)
+    path, options = read_options.path, open_table_options(read_options)
     if types is not None:
         options.setdefault("column_types", types)
     coding = getattr(model, "coding_", None)
-    if coding is not None or (hasattr(model, "coding_") and not ABOUT_COLUMNS & set(asked.typed)):
+    if coding is not None or (hasattr(model, "coding_") and not COLUMN_OPTIONS & set(read_options.typed)):
         options |= {"recode": model}
-    shown = "the table" if "://" in asked.path else printable(Path(asked.path).name)  # an address may hold secrets
-    with progress(f"Reading {shown}") as bar:
-        if asked.path.lower().endswith((".csv", ".csv.gz")):
+    # an address may hold secrets
+    name = "the table" if "://" in path else printable(Path(path).name)
+    with progress(f"Reading {name}") as bar:
+        if path.lower().endswith((".csv", ".csv.gz")):
             options["on_progress"] = bar.read
         try:
-            table = open_table(asked.path, **options)
+            table = open_table(path, **options)
         except TableError:
             if model is None or coding is not None or options.get("recode") is not model:
                 raise
-            table = _only_its_bits(asked, options, model)
-    return Opened(table)
+            table = _open_binary_columns(read_options, options, model)
+    return OpenedTable(table)
 
 
-def _only_its_bits(asked: Asked, options: dict[str, Any], model: Any) -> Table:
-    """Open a table for a model that was fitted to bits: what else the file has stays with the rows, unguessed."""
+def _open_binary_columns(read_options: ReadOptions, options: dict[str, Any], model: Any) -> Table:
+    """Open a table for a model that was fitted to 0/1 columns; all other columns become metadata."""
     from hiddenbits import open_table
     from hiddenbits.exceptions import RecodedColumnsWarning, TableError
 
@@ -136,54 +138,54 @@ def _only_its_bits(asked: Asked, options: dict[str, Any], model: Any) -> Table:
     options |= {"recode": None, "columns": "bits" if names is None else [str(name) for name in names]}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RecodedColumnsWarning)
-        table = open_table(asked.path, **options)
+        table = open_table(read_options.path, **options)
     for column in () if table.coding is None else table.coding.columns:
         if column.how != "bits":
             raise TableError(
-                f"{printable(asked.path)}: column {column.name!r} has other values than 0, 1 and blanks, and the model "
-                "was fitted to bits. Recode the column."
+                f"{printable(read_options.path)}: column {column.name!r} has values other than 0, 1 and missing, but "
+                "the model was fitted to 0/1 data. Recode the column."
             ) from None
     return table
 
 
-def next_command(asked: Asked, seen: Any) -> str:
-    """Return the command that works for a table that was looked at, with what the user said and what is suggested."""
-    options = dict(asked.typed)
-    for name, value in seen.suggested().items():
+def next_command(read_options: ReadOptions, columns: Any) -> str:
+    """Return the command that reports on a table with the typed and the suggested options."""
+    options = dict(read_options.typed)
+    for name, value in columns.suggested().items():
         options[name] = (*options.get(name, ()), *option_values(name, value))
-    return command("report", path_shown(asked.path), **options)
+    return command("report", path_shown(read_options.path), **options)
 
 
-def origin_of(asked: Asked, made_by: str, groups: str | None) -> Origin:
-    """Return where the table of a report came from that a command made."""
+def origin_of(read_options: ReadOptions, report_command: str, groups: str | None) -> Origin:
+    """Return the origin of the table of a report that `report_command` made."""
     from hiddenbits import open_table
     from hiddenbits.reporting.origin import Origin
 
-    options = reading(asked)
+    options = open_table_options(read_options)
     shown = {name: str(value) if name == "recipe" else value for name, value in options.items()}
     if "names" in shown:
         shown["names"] = Name(
-            f"{call('pathlib.Path', str(asked.typed['names']))}.read_text(encoding='utf-8').splitlines()"
+            f"{call('pathlib.Path', str(read_options.typed['names']))}.read_text(encoding='utf-8').splitlines()"
         )
-    table = path_shown(asked.path)
+    table = path_shown(read_options.path)
     return Origin(
-        made_by,
+        report_command,
         call("hiddenbits.open_table", table, **shown),
-        partial(open_table, asked.path, **options),
-        lambda left, kept: origin_of(asked.without(left, kept), made_by, groups),
-        lambda names, code: asked.recoded({name: {code: 1} for name in names}).command("report"),
+        partial(open_table, read_options.path, **options),
+        lambda dropped, kept: origin_of(read_options.without_columns(dropped, kept), report_command, groups),
+        lambda names, code: read_options.with_recode({name: {code: 1} for name in names}).command("report"),
         table,
-        asked.typed,
+        read_options.typed,
         groups,
-        secrets_note(asked.path),
+        secrets_note(read_options.path),
     )
 
 
-def reading(asked: Asked) -> dict[str, Any]:
-    """Return the options of `open_table` that the user's words stand for."""
+def open_table_options(read_options: ReadOptions) -> dict[str, Any]:
+    """Return the arguments of `open_table` from the typed options."""
     options: dict[str, Any] = {}
-    for name, typed in asked.typed.items():
-        parse = READING[name].parse
-        given = typed if parse is None else parse(typed)
-        options |= given if name == "reader" else {name: given}
+    for name, typed in read_options.typed.items():
+        parse = OPTION_SPECS[name].parse
+        value = typed if parse is None else parse(typed)
+        options |= value if name == "reader" else {name: value}
     return options

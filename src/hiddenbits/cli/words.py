@@ -1,4 +1,4 @@
-"""Rewrite the library's messages for the command line: its options instead of Python parameters."""
+"""Rewrite the library's messages for the command line: options in place of Python parameters."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import re
 from functools import cache
 from typing import Any
 
-from hiddenbits.cli.reading import READER, READING
+from hiddenbits.cli.reading import OPTION_SPECS, READER
 from hiddenbits.commands import shell_word
 
-OWN = {name: f"--{name.replace('_', '-')}" for name in (*READING, "checkpoint", "folder", "color") if name != "reader"}
-OWN |= {"n_jobs": "--jobs", "n_components": "--size", "random_state": "--seed"}
+OTHERS = ("checkpoint", "color", "folder", "n_components", "n_jobs", "random_state")
+FLAGS = {name: f"--{name.replace('_', '-')}" for name in (*OPTION_SPECS, *OTHERS) if name != "reader"}
 # Parameters of open_table that the command line does not have.
-NOT_HERE = [
+ONLY_IN_PYTHON = [
     "array",
     "items",
     "labels",
@@ -36,71 +36,72 @@ OPTION = re.compile(rf"(?<![\w'\"`.\-=:])([a-z]+(?:_[a-z]+)*)=({VALUE})?")
 def in_options(text: str) -> str:
     """Return a message with command-line options in place of Python parameters.
 
-    Where the command line has no such option, the message says so.
+    A parameter without such an option is noted at the end.
 
     Examples
     --------
-    >>> in_options("Choose one with key=, or leave it out with drop=['my age'].")
-    "Choose one with --key, or leave it out with --drop 'my age'."
+    >>> in_options("Choose one with key=, or exclude it with drop=['my age'].")
+    "Choose one with --key, or exclude it with --drop 'my age'."
     """
     text = re.sub(r"open_table\(\.\.\., ([^()]*)\)", r"\1", text)
     text = text.replace(" Give the options to open_table(X, ...), and fit what it returns.", "")
     # scikit-learn's message for a parameter that is out of range
-    text = re.sub(r"The '(\w+)' parameter of \w+", lambda found: f"The value of {OWN.get(found[1]) or found[1]}", text)
-    others = [name for name, _ in OPTION.findall(text) if name not in OWN and name not in READER]
+    text = re.sub(r"The '(\w+)' parameter of \w+", lambda match: f"The value of {FLAGS.get(match[1], match[1])}", text)
+    others = [name for name, _ in OPTION.findall(text) if name not in FLAGS and name not in READER]
     of_models = _settings() if others else frozenset()
-    said = OPTION.sub(lambda found: _option(found[1], found[2], of_models) or found[0], text)
-    left = ", ".join(f"{name}=" for name in dict.fromkeys(others) if name in NOT_HERE)
-    return f"{said} (The command line has no {left}: use open_table in Python.)" if left else said
+    translated = OPTION.sub(lambda match: _option(match[1], match[2], of_models) or match[0], text)
+    untranslated = ", ".join(f"{name}=" for name in dict.fromkeys(others) if name in ONLY_IN_PYTHON)
+    note = f" (The command line has no {untranslated}: use open_table in Python.)"
+    return translated + note if untranslated else translated
 
 
 def _option(name: str, value: str, settings: frozenset[str]) -> str | None:
-    """Return the command-line option, with its value if there is one; None if there is no such option."""
+    """Return the command-line option, with its value if it has one; None if there is no such option."""
     if name == "names" and value:
         return "--names FILE, a file with one name per line"
-    if name in OWN or name in READER:
-        given: Any = ()
+    if name in FLAGS or name in READER:
+        python_value: Any = ()
         if value:
             try:
-                given = ast.literal_eval(value)
+                python_value = ast.literal_eval(value)
             except (ValueError, SyntaxError):
-                given = value
-        if name == "header" and isinstance(given, bool):
-            return "--header" if given else "--no-header"
-        each = option_values(name, given)
+                python_value = value
+        if name == "header" and isinstance(python_value, bool):
+            return "--header" if python_value else "--no-header"
+        texts = option_values(name, python_value)
         if name in READER:
-            return " ".join(f"--reader {shell_word(f'{name}={one}')}" for one in each) or f"--reader {name}=..."
-        return " ".join(f"{OWN[name]} {shell_word(one)}" for one in each) or OWN[name]
-    return f"--set {name}={value or ''}" if name in settings and name not in NOT_HERE else None
+            return " ".join(f"--reader {shell_word(f'{name}={text}')}" for text in texts) or f"--reader {name}=..."
+        return " ".join(f"{FLAGS[name]} {shell_word(text)}" for text in texts) or FLAGS[name]
+    return f"--set {name}={value or ''}" if name in settings and name not in ONLY_IN_PYTHON else None
 
 
-def option_values(name: str, given: Any) -> list[str]:
-    """Return a parameter of `open_table` as the values of the option of the same name, which is repeated for each.
+def option_values(name: str, python_value: Any) -> list[str]:
+    """Return the value of a parameter of `open_table` as values of the option, which is repeated for each.
 
     Examples
     --------
     >>> option_values("recode", {"q1": {"yes": 1, "no": 0}}), option_values("missing", [])
     (['q1:yes=1', 'q1:no=0'], ['none'])
     """
-    if isinstance(given, dict):
-        return [word for column, said in given.items() for word in _of_column(name, column, said)]
-    if name == "missing" and given == []:
+    if isinstance(python_value, dict):
+        return [text for column, of_column in python_value.items() for text in _column_values(name, column, of_column)]
+    if name == "missing" and python_value == []:
         return ["none"]
-    each = given if isinstance(given, (list, tuple)) else (given,)
-    return [_written(value) if name == "missing" else str(value) for value in each]
+    values = python_value if isinstance(python_value, (list, tuple)) else (python_value,)
+    return [_escaped(value) if name == "missing" else str(value) for value in values]
 
 
-def _of_column(option: str, column: str, said: Any) -> list[str]:
-    """Return what is said about one column as the values of an option."""
-    if isinstance(said, dict):
-        return [f"{column}:{_written(value)}={bit}" for value, bit in said.items()]
+def _column_values(option: str, column: str, python_value: Any) -> list[str]:
+    """Return the value of a parameter for one column as values of an option."""
+    if isinstance(python_value, dict):
+        return [f"{column}:{_escaped(value)}={bit}" for value, bit in python_value.items()]
     if option == "missing":
-        return [f"{column}:{_written(value)}" for value in said] or [f"{column}:none"]
-    return [f"{column}:{_written(said)}"]
+        return [f"{column}:{_escaped(value)}" for value in python_value] or [f"{column}:none"]
+    return [f"{column}:{_escaped(python_value)}"]
 
 
-def _written(value: Any) -> str:
-    r"""Return a value as options have it: a colon in it is written as \:, because a colon ends the column."""
+def _escaped(value: Any) -> str:
+    r"""Return a value with colons escaped as \:, because a colon ends the column."""
     return "..." if value is ... else str(value).replace(":", chr(92) + ":")
 
 
@@ -110,4 +111,4 @@ def _settings() -> frozenset[str]:
     import hiddenbits
     from hiddenbits.cli.models import all_families
 
-    return frozenset(name for one in all_families() for name in getattr(hiddenbits, one.name)().get_params())
+    return frozenset(name for known in all_families() for name in getattr(hiddenbits, known.name)().get_params())

@@ -1,4 +1,4 @@
-"""Rows and cells under the chosen model: odd rows, and cells that may be wrong."""
+"""Rows and cells under the chosen model: outliers, and possible data errors."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from hiddenbits.reporting.findings import Findings
 from hiddenbits.reporting.findings.misfit import suspects
 from hiddenbits.reporting.svg import WIDE, Drawing, room, ticks
 from hiddenbits.reporting.text import (
-    Figure,
-    Grid,
+    Chart,
+    Paragraph,
     Part,
     Section,
-    Text,
+    TextTable,
     count,
     name,
     percent,
@@ -32,35 +32,35 @@ ODD, CELLS = 10, 12  # rows and cells that are listed
 HIDDEN = Markup("This report was written without individual rows.")
 
 
-def odd_rows(context: Context, found: Findings) -> Section:
-    """List the least likely rows; how many of them chance would not make is taken from the findings."""
+def odd_rows(context: Context, findings: Findings) -> Section:
+    """List the least likely rows; the findings hold the number of outliers."""
     fit, scores = context.fits.best, context.fits.scores
     order = np.argsort(scores, kind="stable")
-    odd = next((int(one.numbers["rows"]) for one in found.found if one.kind == "odd_rows"), 0)
+    odd = next((int(finding.numbers["rows"]) for finding in findings.findings if finding.kind == "odd_rows"), 0)
     middle = float(np.median(scores))
     opening = sentence(
         "The least likely row is {} less likely than a typical one, under the model “{}”. {}",
         times(middle - float(scores[order[0]])),
         label(fit.name),
-        "In a table of this size chance alone makes such rows, so none stands out."
+        "In a table of this size such rows occur by chance, so there are no outliers."
         if not odd
-        else f"{count(odd, 'row is', 'rows are')} less likely than chance alone would make in a table of this size. "
-        "Look at them: they may be mistakes, or the most interesting rows.",
+        else f"{count(odd, 'row is', 'rows are')} less likely than expected by chance in a table of this size. "
+        "Check them: they may be errors, or the most interesting rows.",
     )
     parts: list[Part] = []
     if context.rows:
         lines = [
             [*context.labels(i), times(middle - float(scores[i])), _surprises(context, int(i))] for i in order[:ODD]
         ]
-        heads = [*context.label_heads, "less likely than a typical row", "what is odd about it"]
-        title = "The least likely rows" if odd == 0 else f"The oddest rows, the first {min(odd, ODD)} beyond chance"
-        parts.append(Grid(title, heads, lines, wordy=len(heads) - 1))
+        heads = [*context.label_heads, "less likely than a typical row", "its least probable cells"]
+        title = f"The least likely rows{f'; the first {min(odd, ODD)} are outliers' if odd else ''}"
+        parts.append(TextTable(title, heads, lines, wordy=len(heads) - 1))
     else:
-        parts.append(Text(HIDDEN))
+        parts.append(Paragraph(HIDDEN))
     parts.append(_histogram(scores))
-    left = ", under the kinds that hold at least 5 rows" if fit.name == "LatentClassAnalysis" else ""
+    classes = ", under the classes with at least 5 rows" if fit.name == "LatentClassAnalysis" else ""
     return Section(
-        "odd", "Odd rows", opening, parts, [(f"likelihood of rows{left}", f"{fit.line}.score_samples(table)")]
+        "odd", "Outliers", opening, parts, [(f"log-likelihood of rows{classes}", f"{fit.line}.score_samples(table)")]
     )
 
 
@@ -68,21 +68,21 @@ def _surprises(context: Context, i: int) -> Markup:
     """Return the least probable cells of a row, in words."""
     bits, expected = context.sample.cells[i], context.fits.probabilities[i]
     given = np.where(np.isnan(bits), 1.0, np.where(bits == 1.0, expected, 1.0 - expected))
-    found = [j for j in np.argsort(given, kind="stable")[:3] if given[j] < 0.5]
-    said = []
-    for j in found:
-        verb, column = context.sample.values.has(j, bits[j])
-        said.append(sentence("{} {} (probability {})", verb, name(column), percent(given[j])))
-    return Markup("; ").join(said) if said else Markup("no single cell, but their combination")
+    phrases = []
+    for j in np.argsort(given, kind="stable")[:3]:
+        if given[j] < 0.5:
+            verb, column = context.sample.values.has(j, bits[j])
+            phrases.append(sentence("{} {} (probability {})", verb, name(column), percent(given[j])))
+    return Markup("; ").join(phrases) if phrases else Markup("no single cell, but their combination")
 
 
-def _histogram(scores: Floats) -> Figure:
+def _histogram(scores: Floats) -> Chart:
     """Draw how likely rows are."""
     low, high = float(scores.min()), float(scores.max())
     high = high if high > low else low + 1.0
     counts, edges = np.histogram(scores, bins=32, range=(low, high))
     height, top, bottom, left = 220.0, 34.0, 176.0, 52.0
-    drawn = Drawing(WIDE, height, f"Histogram of the scores of {len(scores):,} rows, {low:.1f} to {high:.1f}.", "wide")
+    drawn = Drawing(WIDE, height, f"Log-likelihood of {len(scores):,} rows, {low:.1f} to {high:.1f}.", "wide")
 
     def x(score: float) -> float:
         return left + (score - low) / (high - low) * (WIDE - left - 24.0)
@@ -95,24 +95,24 @@ def _histogram(scores: Floats) -> Figure:
     for k, n in enumerate(counts):
         title = f"{edges[k]:.1f} to {edges[k + 1]:.1f}: {count(int(n), 'row')}"
         drawn.bar(x(edges[k]) + 1, y(n), x(edges[k + 1]) - x(edges[k]) - 2, bottom - y(n), "k0", title)
-    words = "score of the row (natural logarithm of its probability): odd rows left, typical rows right"
+    words = "log-likelihood of the row: outliers left, typical rows right"
     drawn.bottom_axis(ticks(low, high, 8), x, bottom, words)
     lines = [[f"{edges[k]:.1f} to {edges[k + 1]:.1f}", f"{n:,}"] for k, n in enumerate(counts)]
-    same = Grid("The histogram as a table", ["score", "rows"], lines, frozenset({1}))
-    caption = sentence("How likely each of {} is. Rows with blanks score higher.", count(len(scores), "row"))
-    return Figure(drawn.done(), caption, same)
+    same = TextTable("The histogram as a table", ["log-likelihood", "rows"], lines, frozenset({1}))
+    caption = sentence("Log-likelihood of {}. It is higher with missing values.", count(len(scores), "row"))
+    return Chart(drawn.done(), caption, same)
 
 
 def doubtful_cells(context: Context) -> Section:
-    """List the recorded cells against which the rest of their row speaks strongly."""
+    """List the observed cells that are improbable given the rest of their row."""
     fit, sample, values = context.fits.best, context.sample, context.sample.values
-    given, places, certain = suspects(context)
+    given, cells, certain = suspects(context)
     opening = sentence(
-        "{} of {} columns follow a nearly strict rule: given the rest of the row, the model is certain of their cells. "
-        "{} against it. They may be mistakes: check them at their source.",
-        len({j for _, j in places}),
+        "{} of {} columns follow a nearly strict rule: the model predicts their cells from the rest of the row with "
+        "near certainty. {} an exception. These may be data errors: check them at their source.",
+        len({j for _, j in cells}),
         len(sample.names),
-        count(len(places), "cell is", "cells are"),
+        count(len(cells), "cell is", "cells are"),
     )
     parts: list[Part] = []
     if context.rows:
@@ -123,62 +123,62 @@ def doubtful_cells(context: Context) -> Section:
                 values.cell(j, float(sample.cells[i, j])),
                 percent(float(given[i, j])),
             ]
-            for i, j in places[:CELLS]
+            for i, j in cells[:CELLS]
         ]
-        heads = [*context.label_heads, "column", "recorded", "its probability"]
-        parts.append(Grid("The least probable cells", heads, lines, frozenset({len(heads) - 1})))
+        heads = [*context.label_heads, "column", "observed", "its probability"]
+        parts.append(TextTable("The least probable cells", heads, lines, frozenset({len(heads) - 1})))
     else:
-        parts.append(Text(HIDDEN))
-    tally = Counter(j for _, j in places).most_common(CELLS)
+        parts.append(Paragraph(HIDDEN))
+    tally = Counter(j for _, j in cells).most_common(CELLS)
     lines = [[name(values.bare[j]), f"{n:,}", f"{certain[j]:,}"] for j, n in tally]
-    heads = ["column", "suspect cells", "of which the model is certain"]
-    parts.append(Grid("Suspect cells by column", heads, lines, frozenset({1, 2}), folded=context.rows))
+    heads = ["column", "possible errors", "cells predicted with near certainty"]
+    parts.append(TextTable("Possible errors by column", heads, lines, frozenset({1, 2}), folded=context.rows))
     line = f"diagnostics.cell_probabilities({fit.line}, table)"
     how = [("probability of each cell given the rest of its row", line)]
-    return Section("cells", "Cells that may be wrong", opening, parts, how)
+    return Section("cells", "Possible data errors", opening, parts, how)
 
 
-# Blanks: where they are, and what the model would fill in.
+# Missing values: where they are, and what the model would impute.
 
-COLUMNS, BLANK_CELLS = 24, 12  # columns that are drawn, and blanks that are listed
+COLUMNS, BLANK_CELLS = 24, 12  # columns that are drawn, and missing values that are listed
 
 
 def blanks(context: Context) -> Section:
-    """Draw the share of blanks in each column; list the blanks that the model is most sure of."""
+    """Draw the share of missing values in each column; list those of which the model is most certain."""
     fit, sample, expected = context.fits.best, context.sample, context.fits.probabilities
-    blank, seen = np.isnan(sample.cells), sample.look
+    blank, summary = np.isnan(sample.cells), sample.look
     sure = np.abs(expected - 0.5) > 0.4
     opening = sentence(
-        "{} of the table's cells are blank. Of {}, the model is sure of {} (probability above 90%), given the rest of "
-        "the row.",
-        percent(seen.n_blank / (seen.n_rows * seen.n_columns)),
-        f"all {int(blank.sum()):,}" if int(blank.sum()) == seen.n_blank else f"{count(int(blank.sum()), 'blank')} here",
+        "{} of the table's cells are missing. Of {}, the model predicts {} with a probability above 90% from the rest "
+        "of the row.",
+        percent(summary.n_blank / (summary.n_rows * summary.n_columns)),
+        f"{'all' if int(blank.sum()) == summary.n_blank else 'the sampled'} {int(blank.sum()):,}",
         f"{int((blank & sure).sum()):,}",
     )
-    number = seen.n_rows - seen.observed
-    every = told_apart(seen.names)
+    number = summary.n_rows - summary.observed
+    every = told_apart(summary.names)
     named, values = sample.every_value.names, sample.values
     order = np.argsort(-number, kind="stable")[: int((number > 0).sum())]
     drawn = order[:COLUMNS]
-    place = {column: j for j, column in enumerate(sample.columns.tolist())}
+    in_sample = {column: j for j, column in enumerate(sample.columns.tolist())}
     lines = []
     for j in drawn:
-        at = place.get(int(j))
-        filled = "-" if at is None or not blank[:, at].any() else percent(float(expected[blank[:, at], at].mean()))
-        ones = percent(float(seen.means[j]))
-        lines.append([name(named[j]), f"{number[j]:,}", percent(float(number[j] / seen.n_rows)), filled, ones])
+        k = in_sample.get(int(j))
+        imputed = "-" if k is None or not blank[:, k].any() else percent(float(expected[blank[:, k], k].mean()))
+        ones = percent(float(summary.means[j]))
+        lines.append([name(named[j]), f"{number[j]:,}", percent(float(number[j] / summary.n_rows)), imputed, ones])
     heads = [
         "column",
-        "blanks",
+        "missing values",
         "of its cells",
         f"expected {values.share} in them",
-        f"{values.share} in recorded cells" if values.one == "1" else f"{values.share} of those recorded",
+        f"{values.share} in observed cells" if values.one == "1" else f"{values.share} of those observed",
     ]
-    same = Grid("Blanks by column, as a table", heads, lines, frozenset({1, 2, 3, 4}))
+    same = TextTable("Missing values by column, as a table", heads, lines, frozenset({1, 2, 3, 4}))
     most = f" The {len(drawn)} columns with the most are drawn." if len(drawn) < len(order) else ""
-    caption = sentence("Share of blank cells in each column, of all {}.{}", count(seen.n_rows, "row"), most)
-    shares = number[drawn] / seen.n_rows
-    parts: list[Part] = [Figure(_drawn([every[j] for j in drawn], shares), caption, same)]
+    caption = sentence("Share of missing values in each column, of all {}.{}", count(summary.n_rows, "row"), most)
+    shares = number[drawn] / summary.n_rows
+    parts: list[Part] = [Chart(_drawn([every[j] for j in drawn], shares), caption, same)]
     if context.rows:
         places = np.argwhere(blank)
         first = np.argsort(-np.abs(expected[blank] - 0.5), kind="stable")[:BLANK_CELLS]
@@ -186,13 +186,13 @@ def blanks(context: Context) -> Section:
             [*context.labels(i), name(sample.names[j]), percent(float(expected[i, j]))] for i, j in places[first]
         ]
         heads = [*context.label_heads, "column", values.probability]
-        title = "The blanks that the model is most sure of"
-        parts.append(Grid(title, heads, listed, frozenset({len(heads) - 1}), folded=True))
+        title = "The missing values of which the model is most certain"
+        parts.append(TextTable(title, heads, listed, frozenset({len(heads) - 1}), folded=True))
     best, origin = context.fits.compared.entry(context.fits.compared.best), context.origin_of_models[0]
     to_run = origin.fit(best.model, best.size, sample.seed), origin.completed()
-    to_fill = sentence("To fill in all blanks: <code>{}</code>, then <code>{}</code>.", *to_run)
-    how = [("probability of each blank", f"{fit.line}.complete(table)")]
-    return Section("blanks", "What is missing", opening, [*parts, Text(to_fill)], how)
+    to_fill = sentence("To impute all missing values: <code>{}</code>, then <code>{}</code>.", *to_run)
+    how = [("probability of each missing value", f"{fit.line}.complete(table)")]
+    return Section("blanks", "Missing values", opening, [*parts, Paragraph(to_fill)], how)
 
 
 def _drawn(columns: list[str], shares: Floats) -> Markup:
@@ -200,16 +200,16 @@ def _drawn(columns: list[str], shares: Floats) -> Markup:
     shown = [plain(column, 30) for column in columns]
     left, line, top = room(shown), 20.0, 6.0
     bottom = top + line * len(shown)
-    drawn = Drawing(WIDE, bottom + 44, f"Share of blanks in {count(len(shown), 'column')}.", "wide")
+    drawn = Drawing(WIDE, bottom + 44, f"Share of missing values in {count(len(shown), 'column')}.", "wide")
     high = max(0.001, float(shares.max()))
 
     def x(share: float) -> float:
         return left + share / high * (WIDE - left - 40.0)
 
-    words = "share of the column's cells that are blank"
+    words = "share of the column's cells that are missing"
     drawn.bottom_axis(ticks(0.0, high, 5), x, bottom, words, form=lambda share: f"{100 * share:g}%", up_to=top)
     for number, (column, share) in enumerate(zip(columns, shares, strict=True)):
         y = top + line * number
         drawn.text(left - 8, y + line - 5, shown[number], anchor="end")
-        drawn.bar(left, y + 3, x(share) - left, line - 6, "k0", f"{column}: {percent(float(share))} blank")
+        drawn.bar(left, y + 3, x(share) - left, line - 6, "k0", f"{column}: {percent(float(share))} missing")
     return drawn.done()

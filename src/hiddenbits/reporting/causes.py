@@ -1,4 +1,4 @@
-"""Hidden causes, several of which may be on in a row: the network of causes and what they switch on."""
+"""Causes or hidden units, several of which may be on in a row: their network, and what they switch on."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from hiddenbits.array_types import Floats
 from hiddenbits.reporting.comparison import label
 from hiddenbits.reporting.context import Context
 from hiddenbits.reporting.findings.effects import least_rows
-from hiddenbits.reporting.findings.kinds import UNIT, Units, unit_order, units_of
+from hiddenbits.reporting.findings.units import UNIT, UnitCounts, unit_order, units_of
 from hiddenbits.reporting.svg import WIDE, Drawing, room
-from hiddenbits.reporting.text import Figure, Grid, Section, cautions, count, name, percent, plain, sentence
+from hiddenbits.reporting.text import Chart, Section, TextTable, cautions, count, name, percent, plain, sentence
 
 MOST, EACH = 10, 6  # units that are drawn, and columns of each
-DOES = {"cause": "switch on", "influence": "change"}
+DOES = {"cause": "switch on", "hidden unit": "change"}
 
-Links = dict[tuple[int, int], tuple[float, float]]  # by unit, from 0, and column: shares of ones with and without it
+Links = dict[tuple[int, int], tuple[float, float]]  # by unit, from 0, and column: shares of 1s with and without it
 
 
 def causes(context: Context) -> Section:
@@ -27,19 +27,19 @@ def causes(context: Context) -> Section:
     order = unit_order(context, fit.model)
     links, common = _links(units, order), units.shares[order]
     opening = sentence(
-        "If several {} can be active in one row, {} of them explain how the columns go together. The most common is "
-        "active in {} of the rows. The lines lead to the columns that each {}.",
+        "If several {} can be active in one row, {} of them explain the associations of the columns. The most common "
+        "one is active in {} of the rows. The lines lead to the columns that each {}.",
         label(fit.name).removeprefix("several "),
         len(common),
         percent(float(common[0])),
         "switches on" if word == "cause" else "changes",
     )
     drawn = len({k for k, _ in links})
-    left = f" Of {len(common)} {word}s, the {drawn} that clearly change a column are drawn."
+    left = f" Of {len(common)} {word}s, the {drawn} that clearly change a column are shown."
     caption = sentence(
         "On the left the {}s, larger where they are active in more rows; on the right the columns. A thicker line: a "
-        "larger difference in the {} with and without it. Dashed: less often {}. Left out is what may be chance: "
-        "within two standard errors, or seen in fewer than {} rows.{}",
+        "larger difference in the {} with and without it. Dashed: less often {}. Differences that may be chance "
+        "(within two standard errors, or in fewer than {} rows) are excluded.{}",
         word,
         sample.values.share,
         sample.values.one,
@@ -51,20 +51,21 @@ def causes(context: Context) -> Section:
         [f"{word} {k + 1}", percent(float(common[k])), name(sample.names[j]), percent(on), percent(off)]
         for (k, j), (on, off) in links.items()
     ]
-    same = Grid("The network as a table", heads, lines, frozenset({1, 3, 4}))
-    parts = [Figure(_drawn(common, links, sample.names, word), caption, same), *cautions(fit.note)]
+    same = TextTable("The network as a table", heads, lines, frozenset({1, 3, 4}))
+    parts = [Chart(_drawn(common, links, sample.names, word), caption, same), *cautions(fit.note)]
     how = [(f"{word}s of each row", f"{fit.line}.transform(table)")]
-    return Section("causes", f"Hidden {word}s and what they {DOES[word]}", opening, parts, how)
+    title = f"Hidden {word.removeprefix('hidden ')}s and what they {DOES[word]}"
+    return Section("causes", title, opening, parts, how)
 
 
-def _links(units: Units, order: list[int]) -> Links:
+def _links(units: UnitCounts, order: list[int]) -> Links:
     """Return what to draw: for each unit the columns that it changes most."""
-    made: Links = {}
+    links: Links = {}
     for number, k in enumerate(order[:MOST]):
         between = units.contrast(k)
         for j in between.named(least_rows(units.n))[:EACH]:
-            made[number, j] = (float(between.shares[0, j]), float(between.shares[1, j]))
-    return made
+            links[number, j] = (float(between.shares[0, j]), float(between.shares[1, j]))
+    return links
 
 
 def _drawn(common: Floats, links: Links, columns: list[str], word: str) -> Markup:
@@ -75,8 +76,8 @@ def _drawn(common: Floats, links: Links, columns: list[str], word: str) -> Marku
     shown = {j: plain(columns[j], 30) for j in order}
     x, right, top = 170.0, WIDE - room(list(shown.values())), 14.0
     height = max(23.0 * len(order), 50.0 * len(units))
-    said = f"Network of {count(len(units), word)} and {count(len(order), 'column')}."
-    drawn = Drawing(WIDE, top + height + 10.0, said, "wide")
+    alt = f"Network of {count(len(units), word)} and {count(len(order), 'column')}."
+    drawn = Drawing(WIDE, top + height + 10.0, alt, "wide")
     where = {j: top + height * (n + 0.5) / len(order) for n, j in enumerate(order)}
     wanted = {k: np.mean([where[j] for q, j in links if q == k]) for k in units}
     level = {k: top + height * (n + 0.5) / len(units) for n, k in enumerate(sorted(units, key=lambda k: wanted[k]))}

@@ -10,14 +10,14 @@ from hiddenbits import evaluate
 from hiddenbits.evaluate import Comparison
 from hiddenbits.reporting.context import Context
 from hiddenbits.reporting.svg import WIDE, Drawing, room, ticks
-from hiddenbits.reporting.text import Figure, Grid, Part, Section, Text, count, names, sentence, times
+from hiddenbits.reporting.text import Chart, Paragraph, Part, Section, TextTable, count, names, sentence, times
 from hiddenbits.shown import with_error
 
 FAMILIES = evaluate.known_families()
 
 
 def label(model: str) -> str:
-    """Return the plain-language name of a model, such as "kinds of rows"."""
+    """Return the plain-language name of a model, such as "latent classes"."""
     return FAMILIES[model].picture
 
 
@@ -28,23 +28,23 @@ def sized(model: str, size: str) -> str:
 
 
 def comparison(context: Context) -> Section:
-    """Say which model fits."""
-    found = context.fits.compared
-    highest, even = found.entries[0], found.ties()
-    opening = _opening(found)
+    """Show which model fits."""
+    result = context.fits.compared
+    highest, even = result.entries[0], result.ties()
+    opening = _opening(result)
     parts: list[Part] = [
-        Figure(
-            _drawn(found),
+        Chart(
+            _drawn(result),
             sentence(
-                "How far each model is behind the highest score, on {} that were not used to fit it{}. The line shows "
+                "Difference of each model from the highest log-likelihood, on {} that were held out{}. The line shows "
                 "two standard errors either way: models whose line reaches 0 cannot be distinguished from the best. "
                 "The dot in another color is the chosen model: the simplest of those.",
-                count(found.n_test, "row"),
-                "" if found.n_splits == 1 else f", held out in {found.n_splits} parts",
+                count(result.n_test, "row"),
+                "" if result.n_splits == 1 else f", in {result.n_splits} folds",
             ),
-            Grid(
-                "The models, the highest score first",
-                ["model", "assumption", "size", "parameters", "behind the highest", "", "score per row"],
+            TextTable(
+                "The models, the highest log-likelihood first",
+                ["model", "assumption", "size", "parameters", "below the highest", "", "log-likelihood per row"],
                 [
                     [
                         label(e.model),
@@ -52,34 +52,33 @@ def comparison(context: Context) -> Section:
                         sized(e.model, e.size),
                         "" if e.n_parameters is None else f"{e.n_parameters:,}",
                         "highest" if e is highest else with_error(abs(e.difference), e.difference_error, 3),
-                        _place(found, e.model, even) or e.note,
+                        _place(result, e.model, even) or e.note,
                         f"{e.log_likelihood:.3f}",
                     ]
-                    for e in found.entries
+                    for e in result.entries
                 ],
                 frozenset({3, 4, 6}),
             ),
         ),
-        Text(
+        Paragraph(
             Markup(
-                "The score of a row is the natural logarithm of the probability that a model gives it before seeing "
-                "it. A model that is 0.7 behind gives an average row half the probability; one that is 2.3 behind, a "
-                "tenth."
+                "The log-likelihood of a held-out row is the natural logarithm of its probability under a model. A "
+                "model that is 0.7 lower gives an average row half the probability; one that is 2.3 lower, a tenth."
             )
         ),
     ]
-    parts += [Text(sentence("Caution: {}", said)) for said in context.fits.warned]
+    parts += [Paragraph(sentence("Caution: {}", warning)) for warning in context.fits.warned]
     grouped = "" if context.sample.groups is None else ", groups=groups"
     how = [
         ("comparison", f"hiddenbits.evaluate.compare(table, measures=(), random_state={context.sample.seed}{grouped})"),
-        *((label(e.model), f"hiddenbits.{e.model}({e.size})") for e in found.entries),
+        *((label(e.model), f"hiddenbits.{e.model}({e.size})") for e in result.entries),
     ]
     return Section("which", "Which model fits", opening, parts, how)
 
 
-def _place(found: Comparison, model: str, even: list[str]) -> str:
+def _place(result: Comparison, model: str, even: list[str]) -> str:
     """Return the result of a model in words: chosen, tied or nothing."""
-    if model == found.best:
+    if model == result.best:
         return "chosen: the simplest of the tied models" if len(even) > 1 else "chosen"
     return "tied" if model in even else ""
 
@@ -88,20 +87,20 @@ def _many(number: int) -> str:
     return {1: "one", 2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}.get(number, str(number))
 
 
-def _opening(found: Comparison) -> Markup:
-    """Say which model is chosen; a tie is said first."""
-    best, even = found.entry(found.best), found.ties()
-    number = _many(len(found.entries))
+def _opening(result: Comparison) -> Markup:
+    """Name the chosen model, after a tie if there is one."""
+    best, even = result.entry(result.best), result.ties()
+    number = _many(len(result.entries))
     if best.model == "IndependentColumns":
         return sentence(
-            "None of {} other models predicts unseen rows clearly better than “nothing hidden”: these rows give no "
+            "None of {} other models predicts held-out rows clearly better than “nothing hidden”: these rows give no "
             "clear evidence that the columns depend on each other.",
-            _many(len(found.entries) - 1),
+            _many(len(result.entries) - 1),
         )
     if len(even) > 1:
         words = sentence(
-            "It is a tie: of {} models of what may lie behind this table, {} predict unseen rows equally well, within "
-            "the error. “{}” ({}) is the simplest of them, and rows, cells and blanks are judged by it",
+            "It is a tie: of {} models, {} predict held-out rows equally well, within the error. “{}” ({}) is the "
+            "simplest of them; outliers, data errors and missing values are evaluated under it",
             number,
             names([f"“{label(model)}”" for model in even]),
             label(best.model),
@@ -109,21 +108,21 @@ def _opening(found: Comparison) -> Markup:
         )
     else:
         words = sentence(
-            "Of {} models of what may lie behind this table, “{}” ({}) predicts unseen rows best",
+            "Of {} models, “{}” ({}) predicts held-out rows best",
             number,
             label(best.model),
             sized(best.model, best.size),
         )
-    alone = next((e for e in found.entries if e.model == "IndependentColumns"), None)
+    alone = next((e for e in result.entries if e.model == "IndependentColumns"), None)
     if alone is not None:
         ratio = times(best.difference - alone.difference)
         words += sentence(": it makes an average row {} as probable as “nothing hidden” does", ratio)
     return words + Markup(".")
 
 
-def _drawn(found: Comparison) -> Markup:
-    """Draw how far each model is behind the highest."""
-    entries = found.entries
+def _drawn(result: Comparison) -> Markup:
+    """Draw the difference of each model from the highest log-likelihood."""
+    entries = result.entries
     shown = [f"{label(e.model)}{f', {e.size}' if e.size else ''}" for e in entries]
     left, line = room(shown), 28.0
     reach = [
@@ -132,23 +131,23 @@ def _drawn(found: Comparison) -> Markup:
     low = min(min(0.0, middle - half) for middle, half in reach)
     high = max(middle + half for middle, half in reach) or 1.0
     scale = (WIDE - left - 40.0) / (high - low or 1.0)
-    said = "; ".join([f"{label(e.model)} {abs(e.difference):.2f}" for e in entries[1:]])
+    differences = "; ".join([f"{label(e.model)} {abs(e.difference):.2f}" for e in entries[1:]])
     bottom = line * len(entries) + 6
-    alt = f"Highest score: {label(entries[0].model)}.{f' Behind it: {said}.' if said else ''}"
+    alt = f"Highest: {label(entries[0].model)}.{f' Lower by: {differences}.' if differences else ''}"
     drawn = Drawing(WIDE, bottom + 44, alt, "wide")
 
-    def at(value: float) -> float:
+    def x(value: float) -> float:
         return left + 12.0 + (value - low) * scale
 
-    words = "behind the highest score, per row (in natural logarithms)"
-    drawn.bottom_axis(ticks(low, high, 6), at, bottom, words, up_to=0.0)
-    drawn.line(at(0.0), 0.0, at(0.0), bottom, "zero")
+    words = "below the highest log-likelihood, in nats per row"
+    drawn.bottom_axis(ticks(low, high, 6), x, bottom, words, up_to=0.0)
+    drawn.line(x(0.0), 0.0, x(0.0), bottom, "zero")
     for number, (entry, (middle, half)) in enumerate(zip(entries, reach, strict=True)):
         y = line * (number + 0.5)
         drawn.text(left - 4, y + 5, shown[number], anchor="end")
-        title = f"{label(entry.model)}: the highest score"
+        title = f"{label(entry.model)}: the highest"
         if number:
-            drawn.line(at(middle - half), y, at(middle + half), y, "whisker")
-            title = f"{label(entry.model)}: {with_error(middle, half / 2.0, 3)} behind"
-        drawn.dot(at(middle), y, 6.0, "k1" if entry.model == found.best else "k0", title)
+            drawn.line(x(middle - half), y, x(middle + half), y, "whisker")
+            title = f"{label(entry.model)}: {with_error(middle, half / 2.0, 3)} lower"
+        drawn.dot(x(middle), y, 6.0, "k1" if entry.model == result.best else "k0", title)
     return drawn.done()

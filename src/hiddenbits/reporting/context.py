@@ -20,7 +20,7 @@ LABELS = 3  # other columns that identify a row in a list
 class Context:
     """The sampled rows, the models, whether rows may be shown, and the column that colors the map first.
 
-    `table` is the whole table, from which findings take figures for all rows; `by` names the column whose groups are
+    `table` is the whole table, from which findings take values of all rows; `by` names the column whose groups are
     compared, one of the other columns or of the table's own; `origin` is where the table came from.
     """
 
@@ -36,8 +36,8 @@ class Context:
     def origin_of_models(self) -> tuple[Origin, bool]:
         """Where the columns come from that the models use, and whether these are all that it opens.
 
-        Constant columns and answers to one question are left out where the table can be opened without them. Not so
-        where the models use a sample: then a model of the whole table is another one in any case.
+        Constant columns and answers to one question are excluded if the table can be opened without them, unless the
+        models use a sample: then a model of the whole table is another one in any case.
         """
         sample, table = self.sample, self.table
         unused = set(range(sample.look.n_columns)) - set(sample.columns.tolist())

@@ -19,7 +19,7 @@ from hiddenbits.reporting.result import Report
 from hiddenbits.shown import BACKENDS
 from hiddenbits.tables import Table, repeat_rows, without_ambiguous
 
-Tell = Callable[[str, float, float], None]  # the current step, how much is done, and the total
+OnProgress = Callable[[str, float, float], None]  # the current step, how much of the total is done, and the total
 COMPARING, DRAWING = 14.0, 4.0  # weights of comparing models and of the rest in the progress, a look being 1
 
 
@@ -34,31 +34,31 @@ def report(
     groups: Sequence[object] | None = None,
     title: str | None = None,
     random_state: int = 0,
-    on_progress: Tell | None = None,
+    on_progress: OnProgress | None = None,
 ) -> Report:
-    """Report what is hidden in a table of bits: the findings, and one HTML page that works offline.
+    """Report the latent structure of a binary table: the findings, and one HTML page that works offline.
 
-    The page says first what was found, in sentences: which picture fits the table and how sure that is, kinds of rows,
-    directions, causes, what does not fit and what is missing; then it shows the evidence, folded. Models are fitted to
-    at most 20,000 rows and 400,000 cells, sampled with `random_state`; the page says so. Runs on the executor set by `run_on`.
+    The page begins with findings, in sentences: which model fits the table and how certain that is, latent classes,
+    dimensions or causes, outliers, possible data errors and missing values. The evidence follows, folded. Models are
+    fitted to at most 20,000 rows and 400,000 cells, sampled with `random_state`. Runs on the executor set by `run_on`.
 
     Parameters
     ----------
     X : table of shape (rows, columns)
         Anything that `open_table` opens. Row weights must be counts of equal rows.
     by : str or sequence, optional
-        A column whose groups are compared, such as a party or a region, which then does not enter the models; or a
-        label for each row.
+        A column whose groups are compared, such as a party or a region, which no model then uses; or a label for
+        each row.
     beside : dict, optional
-        Other columns by name, one value per row: to color the map and to identify rows. Of the columns that did not
-        enter a table from `open_table`, the report shows those that ``id=`` named, `by` and `color`.
+        Other columns by name, one value per row: to color the map and to identify rows. Of the metadata columns of a
+        table from `open_table`, the report shows those of ``id=``, `by` and `color`.
     rows : bool, default=True
-        Whether the page may contain individual rows. If not, the map shows squares that count rows, and there are no
-        lists of odd rows or single cells. Totals stay, such as the number of ones in a column.
+        Whether the page may contain individual rows. If not, the map shows squares that count rows, and outliers and
+        single cells are not listed. Totals stay, such as the number of 1s in a column.
     color : str, optional
         The column that colors the map when the page opens, by default `by`; the reader can choose another.
     curved : bool, default=False
-        Draw a curved map (`TopographicMap`) in place of a flat one (`LogisticPCA`): clusters and bends lie apart on it.
+        Plot a curved map (`TopographicMap`) instead of a flat one (`LogisticPCA`): it separates clusters and curves.
     groups : sequence, optional
         A label for each row. Rows with the same label, such as the answers of one person, are held out together.
     title : str, optional
@@ -66,7 +66,7 @@ def report(
     random_state : int, default=0
         Random seed. The same seed and versions give the same page except for the date.
     on_progress : function, optional
-        Progress callback, called as tell(words, done, most) before each step: the step, how much is done, the total.
+        Progress callback, called as on_progress(step, done, total) before each step.
 
     Returns
     -------
@@ -78,10 +78,10 @@ def report(
     >>> import tempfile, pathlib, hiddenbits
     >>> from hiddenbits.datasets import simulate_mixture
     >>> X = simulate_mixture(60, 5, 2, random_state=0).X
-    >>> found = hiddenbits.report(X, title="Two kinds")
+    >>> report = hiddenbits.report(X, title="Two classes")
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     page = found.save(pathlib.Path(folder) / "report.html").read_text(encoding="utf-8")
-    >>> page[:15], "Two kinds" in page
+    ...     page = report.save(pathlib.Path(folder) / "report.html").read_text(encoding="utf-8")
+    >>> page[:15], "Two classes" in page
     ('<!doctype html>', True)
     """
     _check_jinja2()
@@ -91,15 +91,15 @@ def report(
         table, out = _opened(X, by if isinstance(by, str) else None)
         options = {"drop": list(out)} if out else {}
     settings: dict[str, Any] = {"by": by, "beside": beside, "rows": rows, "color": color, "curved": curved}
-    settings |= {"groups": groups, "title": title, "seed": random_state}
+    settings |= {"groups": groups, "title": title, "random_state": random_state}
     if title is None:
-        title = Path(path_shown(X)).name if isinstance(X, (str, os.PathLike)) else "A table of bits"
+        title = Path(path_shown(X)).name if isinstance(X, (str, os.PathLike)) else "A binary table"
     package = type(X).__module__.partition(".")[0]
     return report_of(
         table,
         of_python(X, settings, options),
         **settings | {"title": title},
-        tell=on_progress,
+        on_progress=on_progress,
         library=package if package in BACKENDS else None,
     )
 
@@ -115,11 +115,11 @@ def report_of(
     curved: bool,
     groups: Sequence[object] | None,
     title: str,
-    seed: int,
-    tell: Tell | None,
+    random_state: int,
+    on_progress: OnProgress | None,
     library: str | None = None,
 ) -> Report:
-    """Report what is hidden in an open table that came from `origin`; the other parameters are those of `report`.
+    """Report on an open table that came from `origin`; the other parameters are those of `report`.
 
     `library` is that of the frame that the table was.
     """
@@ -134,7 +134,7 @@ def report_of(
         named = str(getattr(by, "name", None) or "group")
         other[named] = by
     color = named if color is None else color
-    columns = _checked(table, _asked_for(table, named, color) | other, named, color)
+    columns = _checked(table, _requested(table, named, color) | other, named, color)
     if groups is not None and len(groups) != table.shape[0]:
         raise ValueError(f"groups= has {len(groups)} labels for {table.shape[0]} rows. Give one per row.")
     labels = None if groups is None else np.asarray([str(label) for label in groups])
@@ -143,12 +143,13 @@ def report_of(
         table, columns = repeat_rows(table), {key: [cells[i] for i in rows_of] for key, cells in columns.items()}
         labels = None if labels is None else labels[rows_of]
     context = replace(
-        _context(table, columns, labels, rows, color, named, curved, seed, tell or _silent), origin=origin
+        _context(table, columns, labels, rows, color, named, curved, random_state, on_progress or _silent),
+        origin=origin,
     )
-    found, sections = made(context, _steps(tell or _silent))
+    findings, sections = made(context, _steps(on_progress or _silent))
     date = datetime.now(UTC).strftime("%Y-%m-%d")
     title = plain(title, 120)
-    return Report(page(title, date, found, sections, context), title, found, library)
+    return Report(page(title, date, findings, sections, context), title, findings, library)
 
 
 def _check_jinja2() -> None:
@@ -160,7 +161,7 @@ def _check_jinja2() -> None:
 
 
 def _opened(X: object, by: str | None) -> tuple[Table, tuple[str, ...]]:
-    """Open a table without the column of groups, and without columns that need a decision before they are bits.
+    """Open a table without the column of groups and without ambiguous columns.
 
     Returns the table, and the names of these columns.
     """
@@ -175,23 +176,23 @@ def _opened(X: object, by: str | None) -> tuple[Table, tuple[str, ...]]:
         return without_ambiguous(error, opened), (*left, *error.ambiguous)
 
 
-def _asked_for(table: Table, *names: str | None) -> dict[str, Sequence[object]]:
-    """Return the columns of the table that did not enter and were asked for, by name or as the names of rows."""
+def _requested(table: Table, *names: str | None) -> dict[str, Sequence[object]]:
+    """Return the metadata columns with these names, and those of row names."""
     ids = () if table.coding is None else table.coding.ids
     return {name: cells for name, cells in table.beside.items() if name in (*ids, *names)}
 
 
 def _silent(words: str, done: float, most: float) -> None:
-    """Say nothing."""
+    """Report no progress."""
 
 
-def _steps(tell: Tell) -> Callable[[str, float], None]:
-    """Return what tells of the steps after the comparison: its words, and the share of them that is done."""
+def _steps(on_progress: OnProgress) -> Callable[[str, float], None]:
+    """Return the callback of the steps after the comparison: the step, and the share of them that is done."""
 
-    def said(words: str, share: float) -> None:
-        tell(f"3 of 3: {words}", 1.0 + COMPARING + DRAWING * share, 1.0 + COMPARING + DRAWING)
+    def report_step(words: str, share: float) -> None:
+        on_progress(f"3 of 3: {words}", 1.0 + COMPARING + DRAWING * share, 1.0 + COMPARING + DRAWING)
 
-    return said
+    return report_step
 
 
 def _checked(
@@ -199,11 +200,11 @@ def _checked(
 ) -> dict[str, list[str]]:
     """Return the other columns as text; raise if the arguments do not fit the table."""
     if not table.only_bits:
-        raise ValueError("A report needs a table of bits, and this one has other columns. Pass those as beside=.")
+        raise ValueError("A report needs binary data, but this table has other columns. Pass those as beside=.")
     if table.coding_of_levels is not None:
         raise ValueError(
-            "A report is about binary columns, and this table has nominal or ordinal ones. Fit LatentClassAnalysis to "
-            "it: summary(), diagnostics.residual_pairs and plots.profiles show its classes. Or say with recode= which "
+            "A report needs binary columns, but this table has nominal or ordinal ones. Fit LatentClassAnalysis to it: "
+            "summary(), diagnostics.residual_pairs and plots.profiles show its classes. Or specify with recode= which "
             "values are 1."
         )
     for key, values in beside.items():
@@ -230,8 +231,8 @@ def _context(
     color: str | None,
     by: str | None,
     curved: bool,
-    seed: int,
-    tell: Tell,
+    random_state: int,
+    on_progress: OnProgress,
 ) -> Any:
     """Return what every section receives."""
     from hiddenbits.reporting.context import Context
@@ -239,11 +240,11 @@ def _context(
     from hiddenbits.reporting.sample import drawn
 
     def comparing(words: str, done: float, fits: float) -> None:
-        tell(f"2 of 3: comparing models, {words}", 1.0 + COMPARING * done / fits, 1.0 + COMPARING + DRAWING)
+        on_progress(f"2 of 3: comparing models, {words}", 1.0 + COMPARING * done / fits, 1.0 + COMPARING + DRAWING)
 
-    tell("1 of 3: looking at the table", 0.0, 1.0 + COMPARING + DRAWING)
-    sample = drawn(table, beside, seed, groups)
+    on_progress("1 of 3: reading the table", 0.0, 1.0 + COMPARING + DRAWING)
+    sample = drawn(table, beside, random_state, groups)
     for name, words in ((by, "Group"), (color, "Color")):
         if name is not None and name not in beside and name not in sample.own_names:
-            raise ValueError(f"Column {name!r} is constant in the rows that the models use. {words} by another.")
+            raise ValueError(f"Column {name!r} is constant in the rows that the models use. {words} by another column.")
     return Context(sample, Fits(sample, comparing, curved=curved), rows, color, table, by)

@@ -37,10 +37,10 @@ class Fit:
 
 
 class Fits:
-    """The models that sections need, each fitted on first use; `tell` reports progress of the comparison."""
+    """The models that sections need, each fitted on first use; `on_progress` is called by the comparison."""
 
-    def __init__(self, sample: Sample, tell: Callable[[str, int, int], None], *, curved: bool = False) -> None:
-        self.sample, self._tell, self.curved = sample, tell, curved
+    def __init__(self, sample: Sample, on_progress: Callable[[str, int, int], None], *, curved: bool = False) -> None:
+        self.sample, self._on_progress, self.curved = sample, on_progress, curved
         self._made: dict[tuple[str, str], Fit] = {}
 
     def of(self, model: str, size: str) -> Fit:
@@ -56,7 +56,7 @@ class Fits:
 
     @cached_property
     def _comparison(self) -> tuple[Comparison, list[str]]:
-        return compared(self.sample, self._tell)
+        return compared(self.sample, self._on_progress)
 
     @property
     def compared(self) -> Comparison:
@@ -85,7 +85,7 @@ class Fits:
 
     @cached_property
     def map(self) -> Fit:
-        """The map: two scales."""
+        """The map: two dimensions."""
         return self.of("TopographicMap" if self.curved else "LogisticPCA", "2")
 
     @cached_property
@@ -95,7 +95,7 @@ class Fits:
 
     @cached_property
     def causes(self) -> Fit:
-        """Several causes at once: of the two models of that kind, the one with the higher likelihood."""
+        """Several causes or hidden units at once: of the two such models, the one with the higher likelihood."""
         return self._chosen(*CAUSES)
 
     @cached_property
@@ -105,9 +105,9 @@ class Fits:
 
     @cached_property
     def judge(self) -> Any:
-        """What says how odd rows are: the chosen model, of classes without those that hold hardly any rows."""
+        """The model under which outliers are found: the chosen one, of latent classes without very small ones."""
         model = self.best.model
-        return CommonKinds(model, len(self.sample.cells)) if self.best.name == "LatentClassAnalysis" else model
+        return LargeClasses(model, len(self.sample.cells)) if self.best.name == "LatentClassAnalysis" else model
 
     @cached_property
     def probabilities(self) -> Floats:
@@ -115,16 +115,16 @@ class Fits:
         return np.asarray(cell_probabilities(self.best.model, self.sample.cells), np.float64)
 
 
-# A mixture without its smallest classes, under which odd rows are odd.
+# A mixture without its smallest classes, under which outliers are improbable.
 #
-# A mixture may spend a class on one or two odd rows, which are then likely: the class vouches for its own rows. So
-# rows are scored under the classes that hold at least 5 rows: P(x) = Sum_k w_k Prod_j p_kj^x_j (1 - p_kj)^(1 - x_j)
-# over the observed bits, with weights w that add up to 1 again.
+# A mixture may spend a class on one or two outliers, which are then likely. So rows are scored under the classes with
+# at least 5 rows: P(x) = Sum_k w_k Prod_j p_kj^x_j (1 - p_kj)^(1 - x_j)
+# over the observed cells, with weights w that add up to 1 again.
 
 LEAST = 5  # rows of a class
 
 
-class CommonKinds:
+class LargeClasses:
     """The classes of a fitted mixture that hold at least 5 of the rows it was fitted to."""
 
     def __init__(self, model: Any, n_rows: int) -> None:
@@ -140,10 +140,10 @@ class CommonKinds:
         return np.asarray(logsumexp(logs + np.log(self.weights), axis=1))
 
     def sample(self, n_samples: int, *, random_state: int) -> Floats:
-        """Return rows drawn from these classes."""
+        """Return rows sampled from these classes."""
         rng = np.random.default_rng([random_state, 6])
-        kinds = rng.choice(len(self.weights), n_samples, p=self.weights)
-        return np.asarray(rng.random((n_samples, self.shares.shape[1])) < self.shares[kinds], np.float64)
+        classes = rng.choice(len(self.weights), n_samples, p=self.weights)
+        return np.asarray(rng.random((n_samples, self.shares.shape[1])) < self.shares[classes], np.float64)
 
 
 # Which model fits: `evaluate.compare` on the sampled rows, and the models it chose.
@@ -165,11 +165,11 @@ def fitted(estimator: BaseEstimator, cells: Any) -> tuple[Any, str]:
     return estimator, "" if estimator.converged_ else "stopped before it had converged"
 
 
-def compared(sample: Sample, tell: Callable[[str, int, int], None]) -> tuple[Comparison, list[str]]:
+def compared(sample: Sample, on_progress: Callable[[str, int, int], None]) -> tuple[Comparison, list[str]]:
     """Return the comparison and its warnings; notes about single fits are in their entries."""
-    with warnings.catch_warnings(record=True) as said:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        found = evaluate.compare(
-            sample.cells, MODELS, measures=(), random_state=sample.seed, groups=sample.groups, progress=tell
+        comparison = evaluate.compare(
+            sample.cells, MODELS, measures=(), random_state=sample.seed, groups=sample.groups, progress=on_progress
         )
-    return found, [str(one.message) for one in said if issubclass(one.category, DuplicateRowsWarning)]
+    return comparison, [str(each.message) for each in caught if issubclass(each.category, DuplicateRowsWarning)]

@@ -1,4 +1,4 @@
-"""How groups of rows lie in the picture: their mean codes under the chosen model, with errors."""
+"""How groups of rows differ under the chosen model: mean positions or shares, with errors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hiddenbits.reporting.findings.effects import least_rows
 from hiddenbits.reporting.findings.finding import described
 from hiddenbits.reporting.findings.groups import SCALES, UNIT, group_codes, labels_of, means_by_group
 from hiddenbits.reporting.svg import WIDE, Drawing, room, ticks
-from hiddenbits.reporting.text import Figure, Grid, Part, Section, count, name, percent, plain, sentence
+from hiddenbits.reporting.text import Chart, Part, Section, TextTable, count, name, percent, plain, plural, sentence
 
 GROUPS, PANELS = 16, 3  # groups and units that are drawn
 
@@ -23,15 +23,15 @@ def groups(context: Context) -> Section:
     fit, labels = described(context) or context.fits.best, labels_of(context)
     least, scale = least_rows(len(labels)), fit.name in SCALES
     means = means_by_group(group_codes(context, fit), labels, least, shares=not scale)
-    unit = "scale" if scale else UNIT.get(fit.name, "unit")
+    unit = "dimension" if scale else UNIT.get(fit.name, "unit")
     small = len({label for label in labels if label}) - len(means)
     opening = sentence(
-        "Rows are grouped by {}: {} with at least {} rows{}. The picture shows {} in the average row of each group.",
+        "Rows are grouped by {}: {} with at least {} rows{}. The drawing shows {}.",
         name(context.by),
         count(len(means), "group"),
         least,
-        f" ({count(small, 'smaller group is', 'smaller groups are')} left out)" if small else "",
-        "the place on each scale" if scale else f"how often each {unit} is {'present' if unit == 'kind' else 'active'}",
+        f" ({count(small, 'smaller group is', 'smaller groups are')} excluded)" if small else "",
+        "the mean position of each group" if scale else f"the share of each {unit} in each group",
     )
     parts: list[Part] = []
     if means:
@@ -41,25 +41,25 @@ def groups(context: Context) -> Section:
         units = [f"{unit} {k + 1}" for k in range(table.shape[1])]
         form = "{:+.2f}".format if scale else percent
 
-        def figure(value: float, error: float) -> str:
+        def with_error(value: float, error: float) -> str:
             return f"{form(value)} ± {error:.2f}" if scale else f"{form(value)} ± {100 * error:.1f}"
 
         lines = [
-            [name(label), f"{means[label][2]:,}", *(figure(float(m), float(e)) for m, e in zip(*pair, strict=True))]
+            [name(label), f"{means[label][2]:,}", *(with_error(float(m), float(e)) for m, e in zip(*pair, strict=True))]
             for label, *pair in zip(shown, table, errors, strict=True)
         ]
         heads = ["group", "rows", *units]
-        caption = f"All {unit}s by group, with standard errors{'' if scale else ' in percentage points'}"
-        same = Grid(caption, heads, lines, frozenset(range(1, len(heads))))
+        caption = f"All {plural(unit)} by group, with standard errors{'' if scale else ' in percentage points'}"
+        same = TextTable(caption, heads, lines, frozenset(range(1, len(heads))))
         chosen = np.sort(np.argsort(-(table.max(axis=0) - table.min(axis=0)), kind="stable")[:PANELS])
         drawing = _drawn(shown, table[:, chosen], errors[:, chosen], [units[k] for k in chosen], scale=scale)
         words = sentence(
-            "Dots are means; the line shows two standard errors either way: groups whose lines overlap cannot be told "
-            "apart.{}",
-            f" The {len(chosen)} {unit}s in which groups differ most are drawn." if len(chosen) < len(units) else "",
+            "Dots are means; the line shows two standard errors either way: groups whose lines overlap do not "
+            "clearly differ.{}",
+            f" Shown are the {len(chosen)} {plural(unit)} that differ most." if len(chosen) < len(units) else "",
         )
-        parts.append(Figure(drawing, words, same))
-    how = [(f"{unit}s of each row", f"{fit.line}.transform(table)")]
+        parts.append(Chart(drawing, words, same))
+    how = [(f"{plural(unit)} of each row", f"{fit.line}.transform(table)")]
     return Section("groups", f"By {plain(context.by)}", opening, parts, how)
 
 
@@ -69,8 +69,8 @@ def _drawn(shown: list[str], means: Floats, errors: Floats, units: list[str], *,
     left, line, top = room(names, 200.0), 26.0, 28.0
     bottom = top + line * len(shown)
     wide = (WIDE - left - 30.0) / len(units)
-    said = f"Means of {count(len(shown), 'group')} on {', '.join(units)}, with two standard errors."
-    drawn = Drawing(WIDE, bottom + 46, said, "wide")
+    alt = f"Means of {count(len(shown), 'group')} on {', '.join(units)}, with two standard errors."
+    drawn = Drawing(WIDE, bottom + 46, alt, "wide")
     low, high = float((means - 2 * errors).min()), float((means + 2 * errors).max())
     low, high = (min(low, 0.0), max(high, 0.0)) if scale else (0.0, min(1.0, max(high, 0.01)))
     form: Callable[[float], str] = "{:g}".format if scale else lambda share: f"{100 * share:g}%"

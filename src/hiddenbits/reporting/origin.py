@@ -17,7 +17,7 @@ from hiddenbits.tables import Table
 KEPT_BY_MODELS = ("columns", "drop", "recode", "missing", "recipe")
 LABELS = Name("groups")
 IN_MEMORY = Name("X")
-DEFAULTS = {"rows": True, "curved": False, "seed": 0}  # of `report`; all else is None
+DEFAULTS = {"rows": True, "curved": False, "random_state": 0}  # of `report`; all else is None
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Origin:
     narrowed : callable
         Returns the same without some columns, from their names and the names of those that remain.
     recoded : callable
-        Returns what reports on the table with another code counted as yes, from names of columns and the code.
+        Returns the command or call that reports on the table with another code as 1, from column names and the code.
     table : str or Name
         What the table is called: its path, or a name for what was in memory.
     options : dict or None
@@ -61,20 +61,20 @@ class Origin:
         """The expression in Python for the labels of rows that are held out together, given the table as `table`."""
         return repr(LABELS) if self.options is None else f"table.beside[{self.groups!r}]"
 
-    def fit(self, model: str, size: str, seed: int) -> str:
+    def fit(self, model: str, size: str, random_state: int) -> str:
         """Return what fits a model to the table and writes it to a file."""
         if self.options is not None:
             word = evaluate.known_families()[model].word
-            more = {"size": size or None, "seed": seed or None, **self.options}
-            return command("fit", self.table, word, **more, out="model.hb")
-        return f"{estimator_line(model, size, seed)}.fit({self.opening}).save('model.hb')"
+            options = {"n_components": size or None, "random_state": random_state or None, **self.options}
+            return command("fit", self.table, word, **options, out="model.hb")
+        return f"{estimator_line(model, size, random_state)}.fit({self.opening}).save('model.hb')"
 
     def compare(self, random_state: int) -> str:
         """Return what compares the models on the table."""
         if self.options is not None:
-            return command("compare", self.table, **self.options, groups=self.groups, seed=random_state or None)
+            return command("compare", self.table, **self.options, groups=self.groups, random_state=random_state or None)
         more = {} if self.groups is None else {"groups": LABELS}
-        return call("hiddenbits.evaluate.compare", Name(self.opening), seed=random_state, **more)
+        return call("hiddenbits.evaluate.compare", Name(self.opening), random_state=random_state, **more)
 
     def codes(self) -> str:
         """Return what gives the code of each row under the saved model."""
@@ -107,48 +107,48 @@ class Origin:
         return narrower if table.shape[1] == width and table.names == names else None
 
 
-def estimator_line(model: str, size: str, seed: int) -> str:
+def estimator_line(model: str, size: str, random_state: int) -> str:
     """Return the line of Python that makes a model, with the settings of the comparison."""
     from hiddenbits.reporting.fits import made
 
-    return "hiddenbits." + " ".join(repr(made(model, size, seed)).split())
+    return "hiddenbits." + " ".join(repr(made(model, size, random_state)).split())
 
 
 def of_python(X: Any, settings: Mapping[str, Any], options: Mapping[str, Any]) -> Origin:
     """Return the origin of a table that was passed to `report` with some settings, and opened with some options."""
-    given = argument(X)
+    table = argument(X)
     passed = {name: value for name, value in settings.items() if value is not DEFAULTS.get(name)}
     in_memory = [name for name, value in passed.items() if not isinstance(value, (str, int))]
-    made_by = call("hiddenbits.report", given, **passed | {name: Name(name) for name in in_memory})
+    report_call = call("hiddenbits.report", table, **passed | {name: Name(name) for name in in_memory})
 
     def narrowed(left: Sequence[str], _kept: Sequence[str]) -> Origin:
         return of_python(X, settings, {**options, "drop": [*options.get("drop", ()), *left]})
 
     def recoded(names: Sequence[str], code: str) -> str:
         coded = {**options, "recode": {**options.get("recode", {}), **{name: {Name(code): 1} for name in names}}}
-        return call("hiddenbits.report", Name(call("hiddenbits.open_table", given, **coded)))
+        return call("hiddenbits.report", Name(call("hiddenbits.open_table", table, **coded)))
 
     return Origin(
-        made_by,
-        "X" if isinstance(X, Table) else call("hiddenbits.open_table", given, **options),
+        report_call,
+        "X" if isinstance(X, Table) else call("hiddenbits.open_table", table, **options),
         partial(open_table, X, **options),
         narrowed,
         recoded,
-        given,
+        table,
         groups=LABELS if settings.get("groups") is not None else None,
-        notes=_notes(X, given, in_memory),
+        notes=_notes(X, table, in_memory),
     )
 
 
-def _notes(X: Any, given: Any, in_memory: Sequence[str]) -> tuple[str, ...]:
+def _notes(X: Any, table: Any, in_memory: Sequence[str]) -> tuple[str, ...]:
     """Return what a reader has to put in by hand: what was in memory, and secrets."""
     notes = []
-    if given is IN_MEMORY:
-        kind = f"{type(X).__module__.partition('.')[0]}.{type(X).__qualname__}".removeprefix("builtins.")
-        notes.append(f"X is the table in memory that was passed ({kind}).")
+    if table is IN_MEMORY:
+        type_name = f"{type(X).__module__.partition('.')[0]}.{type(X).__qualname__}".removeprefix("builtins.")
+        notes.append(f"X is the table in memory that was passed ({type_name}).")
     if in_memory:
-        notes.append(f"{' and '.join(in_memory)}: in memory, too, as passed.")
-    paths = [] if given is IN_MEMORY else [X] if isinstance(X, (str, os.PathLike)) else X
+        notes.append(f"{' and '.join(in_memory)}: in memory, as passed.")
+    paths = [] if table is IN_MEMORY else [X] if isinstance(X, (str, os.PathLike)) else X
     return (*notes, *secrets_note(*map(os.fspath, paths)))
 
 

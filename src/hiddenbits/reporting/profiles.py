@@ -1,4 +1,4 @@
-"""Hidden kinds of rows: one picture of what sets each kind apart."""
+"""Latent classes: one drawing of how each class differs."""
 
 from __future__ import annotations
 
@@ -8,109 +8,109 @@ from markupsafe import Markup
 from hiddenbits.array_types import AnyArray, Floats, Rows
 from hiddenbits.reporting.context import Context
 from hiddenbits.reporting.findings.effects import least_rows
-from hiddenbits.reporting.findings.kinds import Units, all_units, unit_order
+from hiddenbits.reporting.findings.units import UnitCounts, all_units, unit_order
 from hiddenbits.reporting.sample import Values
 from hiddenbits.reporting.svg import LETTER, WIDE, Drawing, room
-from hiddenbits.reporting.text import Figure, Grid, Section, cautions, count, name, names, percent, plain, sentence
+from hiddenbits.reporting.text import Chart, Section, TextTable, cautions, count, name, names, percent, plain, sentence
 
-COLUMNS, KINDS = 24, 10  # columns and kinds that are drawn
+COLUMNS, CLASSES = 24, 10  # columns and classes that are drawn
 
 
 def classes(context: Context) -> Section:
-    """Describe the kinds of rows."""
+    """Describe the latent classes."""
     fit, sample = context.fits.classes, context.sample
     units = all_units(context, fit.model)
     order = unit_order(context, fit.model)
-    number, kinds = len(order), order[:KINDS]
+    number, shown_classes = len(order), order[:CLASSES]
     opening = sentence(
-        "If every row is one of {} kinds, they hold {} of the rows. The picture shows what sets them apart: how much "
-        "more or less often each column is {} in a kind than in all rows.",
+        "With {} classes, they hold {} of the rows. The drawing shows how much more or less often each column is {} in "
+        "a class than in all rows.",
         number,
-        _said(units.shares[order]),
+        _listed(units.shares[order]),
         sample.values.one,
     )
-    on, mean, sure = shares(units, kinds)
-    columns = in_order(on - mean, np.where(sure, np.abs(on - mean), 0.0) * np.sqrt(units.shares[kinds])[:, None])
-    drawing = _drawn(units.shares[kinds], on, mean, sure, columns, sample.values)
-    left = [
-        f"the {len(kinds)} largest kinds" if len(kinds) < number else "",
+    on, mean, sure = shares(units, shown_classes)
+    sizes = units.shares[shown_classes]
+    columns = in_order(on - mean, np.where(sure, np.abs(on - mean), 0.0) * np.sqrt(sizes)[:, None])
+    drawing = _drawn(sizes, on, mean, sure, columns, sample.values)
+    restrictions = [
+        f"the {len(shown_classes)} largest classes" if len(shown_classes) < number else "",
         f"the {len(columns)} columns that differ most" if len(columns) < len(sample.names) else "",
     ]
-    shown = " and ".join(one for one in left if one)
+    shown = " and ".join(text for text in restrictions if text)
     caption = sentence(
-        "Each bar is the {} in a kind minus the share in all rows, in percentage points. Pale bars may be "
-        "chance: the kind differs from the other rows by less than two standard errors or 2 points, or fewer than {} "
-        "rows show it.{}",
+        "Each bar is the {} in a class minus the share in all rows, in percentage points. Pale bars may be chance: the "
+        "class differs from the other rows by less than two standard errors or 2 points, or in fewer than {} rows.{}",
         sample.values.share,
         least_rows(units.n),
-        f" Drawn are {shown}." if shown else "",
+        f" Shown are {shown}." if shown else "",
     )
-    heads = ["column", "all rows", *(f"kind {k + 1}" for k in range(len(kinds)))]
+    heads = ["column", "all rows", *(f"class {k + 1}" for k in range(len(shown_classes)))]
     lines = [
         [name(sample.names[j]), percent(float(mean[j])), *(percent(float(share)) for share in on[:, j])]
         for j in columns
     ]
-    same = Grid(f"Shares of {sample.values.ones}, as a table", heads, lines, frozenset(range(1, len(heads))))
-    parts = [Figure(drawing, caption, same), *cautions(fit.note)]
-    how = [("kinds of rows", f"{fit.line}.transform(table)")]
-    return Section("classes", "Kinds of rows", opening, parts, how, every_row=units.n == sample.look.n_rows)
+    same = TextTable(f"Shares of {sample.values.ones}, as a table", heads, lines, frozenset(range(1, len(heads))))
+    parts = [Chart(drawing, caption, same), *cautions(fit.note)]
+    how = [("class probabilities of rows", f"{fit.line}.transform(table)")]
+    return Section("classes", "Latent classes", opening, parts, how, every_row=units.n == sample.look.n_rows)
 
 
-def shares(units: Units, chosen: list[int]) -> tuple[Floats, Floats, AnyArray]:
-    """Return the share of ones in each column with a unit and in all rows, and whether the unit clearly changes it."""
-    mean = units.all_ones / np.maximum(units.all_seen, 1.0)
-    seen = units.seen[chosen]
-    on = np.where(seen > 0.0, units.ones[chosen] / np.maximum(seen, 1e-12), mean)
+def shares(units: UnitCounts, chosen: list[int]) -> tuple[Floats, Floats, AnyArray]:
+    """Return the share of 1s in each column with a unit and in all rows, and whether the unit clearly changes it."""
+    mean = units.all_ones / np.maximum(units.all_observed, 1.0)
+    observed = units.observed[chosen]
+    on = np.where(observed > 0.0, units.ones[chosen] / np.maximum(observed, 1e-12), mean)
     sure = np.zeros(on.shape, bool)
     for number, k in enumerate(chosen):
         sure[number, units.contrast(k).named(least_rows(units.n))] = True
     return on, mean, sure
 
 
-def _said(common: Floats) -> str:
-    said = [percent(float(share)) for share in common[:6]]
+def _listed(common: Floats) -> str:
+    texts = [percent(float(share)) for share in common[:6]]
     if len(common) > 6:
-        return ", ".join([*said, f"and the {len(common) - 6} others {percent(float(common[6:].sum()))}"])
-    return f"{', '.join(said[:-1])} and {said[-1]}"
+        return ", ".join([*texts, f"and the {len(common) - 6} others {percent(float(common[6:].sum()))}"])
+    return f"{', '.join(texts[:-1])} and {texts[-1]}"
 
 
 def in_order(differences: Floats, telling: Floats) -> Rows:
-    """Return the most telling columns, next to each other where they stand out in the same unit, the largest first."""
+    """Return the columns that differ most, those of the same unit next to each other, the largest first."""
     chosen = np.argsort(-telling.max(axis=0), kind="stable")[:COLUMNS]
     unit = np.where(differences > 0, telling, -1.0)[:, chosen].argmax(axis=0)
     return np.asarray(chosen[np.lexsort((-differences[unit, chosen], unit))])
 
 
 def _drawn(common: Floats, on: Floats, mean: Floats, sure: AnyArray, columns: Rows, values: Values) -> Markup:
-    """Draw bars of differences: a line for each column, a panel for each kind."""
+    """Draw bars of differences: a line for each column, a panel for each class."""
     names = values.names
-    shown, kinds = [plain(names[j], 30) for j in columns], range(len(on))
+    shown, classes = [plain(names[j], 30) for j in columns], range(len(on))
     left, top, line, gap = room(shown), 44.0, 21.0, 18.0
-    panel = min(180.0, max(78.0, 720.0 / len(kinds) - gap))
+    panel = min(180.0, max(78.0, 720.0 / len(classes) - gap))
     bottom = top + line * len(columns)
     words = f"percentage points: left, less often {values.one} than in all rows; right, more often"
     drawn = Drawing(
-        left + max((panel + gap) * len(kinds), 7.0 * len(words)) + 4,
+        left + max((panel + gap) * len(classes), 7.0 * len(words)) + 4,
         bottom + 44,
-        f"Profiles of {count(len(kinds), 'kind')} on {count(len(columns), 'column')}: differences from all rows.",
+        f"Profiles of {count(len(classes), 'class')} on {count(len(columns), 'column')}: differences from all rows.",
         "natural",
     )
     differences = on - mean
     most = float(np.abs(differences[:, columns]).max(initial=0.0))
     limit = next(step for step in (0.1, 0.2, 0.5, 1.0) if most <= step + 1e-9)
-    middles = [left + (panel + gap) * k + (gap + panel) / 2 for k in kinds]
+    middles = [left + (panel + gap) * k + (gap + panel) / 2 for k in classes]
     for number, j in enumerate(columns):
         y = top + line * number
         drawn.text(left - 8, y + line - 6, shown[number], anchor="end")
         if number % 2 == 0:
-            drawn.bar(left, y, (panel + gap) * len(kinds), line, "stripe")
-        for k in kinds:
+            drawn.bar(left, y, (panel + gap) * len(classes), line, "stripe")
+        for k in classes:
             value = float(differences[k, j])
             style = ("more" if value > 0 else "less") + ("" if sure[k, j] else " faint")
-            title = f"kind {k + 1}, {names[j]}: {percent(float(on[k, j]))}, all rows {percent(float(mean[j]))}"
+            title = f"class {k + 1}, {names[j]}: {percent(float(on[k, j]))}, all rows {percent(float(mean[j]))}"
             drawn.bar(middles[k], y + 3, value / limit * panel / 2, line - 6, style, title)
-    for k in kinds:
-        drawn.text(middles[k], 16, f"kind {k + 1}", anchor="middle", style="strong")
+    for k in classes:
+        drawn.text(middles[k], 16, f"class {k + 1}", anchor="middle", style="strong")
         drawn.text(middles[k], 33, f"{percent(float(common[k]))} of rows", anchor="middle", style="small")
         drawn.line(middles[k], top, middles[k], bottom, "zero")
         for value, anchor, shift in ((-limit, "start", -6.0), (0.0, "middle", 0.0), (limit, "end", 6.0)):
@@ -122,36 +122,35 @@ def _drawn(common: Floats, on: Floats, mean: Floats, sure: AnyArray, columns: Ro
     return drawn.done()
 
 
-# Item curves: how the probability of a 1 grows along the scale, where a single scale fits.
+# Item characteristic curves: how the probability of a 1 grows along the dimension, where a single one fits.
 
-CURVES, REACH = 7, 3.0  # columns that are drawn; standard deviations of the scale on either side
+CURVES, REACH = 7, 3.0  # columns that are drawn; standard deviations of the dimension on either side
 SHOWN = 60  # columns in the table
 
 
 def items(context: Context) -> Section:
-    """Draw the item characteristic curves of the columns that tell most about a row's place on the scale."""
+    """Draw the item characteristic curves of the most informative columns."""
     fit, sample = context.fits.of("LogisticPCA", "1"), context.sample
     slopes = np.asarray(fit.model.components_, np.float64)[0]
     intercepts = np.asarray(fit.model.intercepts_, np.float64)
     places = np.asarray(fit.model.transform(sample.cells), np.float64)[:, 0]
-    if slopes.sum() < 0.0:  # the scale points to where most columns are 1
+    if slopes.sum() < 0.0:  # the positive direction is where most columns are 1
         slopes, places = -slopes, -places
-    told = _information(slopes, intercepts)
-    order = np.argsort(-told, kind="stable")
+    order = np.argsort(-_information(slopes, intercepts), kind="stable")
     opening = sentence(
-        "One scale orders the rows. {} tell most about where a row lies on it; {} of the columns are more often {} the "
-        "higher a row lies.",
+        "One dimension orders the rows. {} are the most informative columns; {} of the columns are more often {} at "
+        "higher positions.",
         names([sample.names[j] for j in order[:3]], 3),
         f"{int((slopes > 0).sum()):,} of {len(slopes):,}",
         sample.values.one,
     )
     chosen = order[:CURVES]
     caption = sentence(
-        "Each curve is the probability that a column is {}, by the row's place on the scale{}. A steep curve separates "
-        "the rows around the place where it rises. The names are in the order in which the curves rise. The "
-        "bars below count {}.",
+        "Each curve is the probability that a column is {}, by the latent position of the row{}. A steep curve "
+        "discriminates between rows around the position where it rises. The names are in the order in which the curves "
+        "rise. The bars below count {}.",
         sample.values.one,
-        f", for the {len(chosen)} of {len(slopes):,} columns that tell most" if len(chosen) < len(slopes) else "",
+        f", for the {len(chosen)} most informative of {len(slopes):,} columns" if len(chosen) < len(slopes) else "",
         count(len(places), "row"),
     )
     with np.errstate(divide="ignore"):
@@ -160,12 +159,12 @@ def items(context: Context) -> Section:
         [name(sample.names[j]), f"{slopes[j]:.2f}", _place(float(middles[j])), percent(float(sample.shares[j]))]
         for j in order[:SHOWN]
     ]
-    heads = ["column", "steepness (discrimination)", "reaches 50% at (difficulty)", sample.values.share]
-    same = Grid("The curves as a table", heads, lines, frozenset({1, 2, 3}))
+    heads = ["column", "discrimination (slope)", "difficulty (reaches 50% at)", sample.values.share]
+    same = TextTable("The curves as a table", heads, lines, frozenset({1, 2, 3}))
     drawing = _items_drawn(slopes, intercepts, chosen, sample.values, places)
-    parts = [Figure(drawing, caption, same), *cautions(fit.note)]
-    how = [("steepness", f"{fit.line}.components_"), ("places of rows", f"{fit.line}.transform(table)")]
-    return Section("items", "The scale and its columns", opening, parts, how)
+    parts = [Chart(drawing, caption, same), *cautions(fit.note)]
+    how = [("discrimination", f"{fit.line}.components_"), ("latent positions of rows", f"{fit.line}.transform(table)")]
+    return Section("items", "Item characteristic curves", opening, parts, how)
 
 
 def _place(value: float) -> str:
@@ -173,7 +172,7 @@ def _place(value: float) -> str:
 
 
 def _information(slopes: Floats, intercepts: Floats) -> Floats:
-    """Return the Fisher information of each column about the place of a row, averaged over N(0, 1)."""
+    """Return the Fisher information of each column about the latent position, averaged over N(0, 1)."""
     z = np.linspace(-4.0, 4.0, 81)
     density = np.exp(-0.5 * z**2)
     p = _curve(slopes[:, None] * z + intercepts[:, None])
@@ -192,7 +191,7 @@ def _items_drawn(slopes: Floats, intercepts: Floats, chosen: Rows, values: Value
     drawn = Drawing(
         WIDE,
         bottom + below + 46,
-        f"{values.probability.capitalize()} along the scale, for {count(len(chosen), 'column')}: {', '.join(shown)}.",
+        f"{values.probability.capitalize()} by position, for {count(len(chosen), 'column')}: {', '.join(shown)}.",
         "wide",
     )
 
@@ -218,6 +217,6 @@ def _items_drawn(slopes: Floats, intercepts: Floats, chosen: Rows, values: Value
         tall = (below - 14) * n / max(1, counts.max())
         title = f"{low:+.2f} to {high:+.2f}: {count(int(n), 'row')}"
         drawn.bar(x(low) + 1, bottom + below - tall, x(high) - x(low) - 2, tall, "bin", title)
-    words = "place on the scale, in standard deviations of the rows"
+    words = "latent position, in standard deviations of the rows"
     drawn.bottom_axis([-3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0], x, bottom + below, words, form="{:g}".format)
     return drawn.done()

@@ -17,7 +17,7 @@ from hiddenbits.reporting.findings import Findings
 from hiddenbits.reporting.text import Section
 
 
-def page(title: str, date: str, found: Findings, sections: Sequence[Section], context: Context) -> str:
+def page(title: str, date: str, findings: Findings, sections: Sequence[Section], context: Context) -> str:
     """Return the page."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -38,11 +38,11 @@ def page(title: str, date: str, found: Findings, sections: Sequence[Section], co
     page = shelf.get_template("page.html").render(
         title=title,
         date=date,
-        found=found,
-        drawings=[Markup(one.drawing) for one in found.found],  # noqa: S704 (drawn by `Drawing`, which escapes)
+        findings=findings,
+        drawings=[Markup(finding.drawing) for finding in findings.findings],  # noqa: S704 (drawn by `Drawing`, which escapes)
         sections=sections,
         titles={section.key: section.title for section in sections},
-        printed={"map", "which", "items"} | {one.evidence for one in found.found},
+        printed={"map", "which", "items"} | {finding.evidence for finding in findings.findings},
         used=_used(context, every=False),
         every=_used(context, every=True),
         rows=context.rows,
@@ -54,7 +54,7 @@ def page(title: str, date: str, found: Findings, sections: Sequence[Section], co
 
 
 def _used(context: Context, *, every: bool) -> str:
-    """Return of how many rows a figure is."""
+    """Return the number of rows that a value is based on."""
     n, used = context.sample.look.n_rows, len(context.sample.rows)
     return f"all {n:,} rows" if every or used == n else f"{used:,} of {n:,} rows"
 
@@ -62,10 +62,9 @@ def _used(context: Context, *, every: bool) -> str:
 def _ticked(text: str) -> Markup:
     """Return a sentence in which what stands between backticks is code."""
     parts = text.split("`")
-    made = [
-        Markup("<code>{}</code>").format(_unbroken(part)) if at % 2 else escape(part) for at, part in enumerate(parts)
-    ]
-    return Markup("").join(made)
+    code = Markup("<code>{}</code>")
+    marked = (code.format(_unbroken(part)) if number % 2 else escape(part) for number, part in enumerate(parts))
+    return Markup("").join(marked)
 
 
 def _unbroken(code: str) -> Markup:

@@ -23,9 +23,9 @@ HEIGHT = 900  # pixels of the page in a notebook
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """What was found in a table, and the page that shows it: what `hiddenbits.report` returns.
+    """The findings about a table, and the page that shows them: what `hiddenbits.report` returns.
 
-    Printing it says what was found; a notebook shows the page.
+    Printing it shows the findings; a notebook shows the page.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class Report:
     title : str
         Name of the table.
     found : Findings
-        What the report says first: sentences, with the numbers in them.
+        What the report begins with: sentences, and the numbers in them.
     library : {"pandas", "polars", "pyarrow"} or None
         The library that the table came in, of which `findings` is a frame; None: the first that is installed.
 
@@ -42,9 +42,9 @@ class Report:
     --------
     >>> import hiddenbits
     >>> from hiddenbits.datasets import simulate_mixture
-    >>> found = hiddenbits.report(simulate_mixture(60, 5, 2, random_state=0).X, title="Two kinds")
-    >>> print(found.to_markdown().splitlines()[0])
-    # Two kinds
+    >>> report = hiddenbits.report(simulate_mixture(60, 5, 2, random_state=0).X, title="Two classes")
+    >>> print(report.to_markdown().splitlines()[0])
+    # Two classes
     """
 
     html: str = field(repr=False)
@@ -55,7 +55,7 @@ class Report:
     @property
     def findings(self) -> Any:
         """The findings as a frame, a line for each: of the library that the table came in, or of one installed."""
-        lines = [_line(finding) for finding in self.found.found]
+        lines = [_line(finding) for finding in self.found.findings]
         columns = {name: [line[name] for line in lines] for name in _line(None)}
         types = {name: int if name in ("rows", "of_rows") else str for name in columns}
         return as_frame(columns, self.library, if_empty=types)
@@ -67,16 +67,16 @@ class Report:
         -------
         records : list of dict
         """
-        return [{**_line(finding), "numbers": dict(finding.numbers)} for finding in self.found.found]
+        return [{**_line(finding), "numbers": dict(finding.numbers)} for finding in self.found.findings]
 
     def to_json(self) -> str:
-        """Return everything that the report says first as JSON; a number that does not exist is null.
+        """Return the findings as JSON; a number that does not exist is null.
 
         Returns
         -------
         text : str
         """
-        made = {
+        contents = {
             "title": self.title,
             "table": self.found.table,
             "coding": self.found.coding,
@@ -87,23 +87,23 @@ class Report:
             "next_steps": list(self.found.next_steps),
             "hiddenbits": __version__,
         }
-        return json_escaped(json.dumps(_strict(made), ensure_ascii=False, allow_nan=False, indent=2)) + "\n"
+        return json_escaped(json.dumps(_strict(contents), ensure_ascii=False, allow_nan=False, indent=2)) + "\n"
 
     def to_markdown(self) -> str:
-        """Return the same as Markdown, for a mail.
+        """Return the findings as Markdown, for a mail.
 
         Returns
         -------
         text : str
         """
-        said = [one for one in (self.found.table, self.found.coding, self.found.picture) if one]
-        lines = [f"# {_quoted(self.title)}", "", *(line for one in said for line in (_quoted(one), ""))]
-        if self.found.found:
-            lines += ["## What was found", ""]
-            lines += [f"{n}. {_item(finding)}" for n, finding in enumerate(self.found.found, 1)] + [""]
+        opening = [text for text in (self.found.table, self.found.coding, self.found.picture) if text]
+        lines = [f"# {_quoted(self.title)}", "", *(line for text in opening for line in (_quoted(text), ""))]
+        if self.found.findings:
+            lines += ["## Findings", ""]
+            lines += [f"{n}. {_item(finding)}" for n, finding in enumerate(self.found.findings, 1)] + [""]
         if self.found.next_steps:
             lines += [
-                "## What to do next",
+                "## Next steps",
                 "",
                 *(f"- {_with_code(step)}" for step in self.found.next_steps),
                 "",
@@ -126,9 +126,9 @@ class Report:
         return written(self.html, path)
 
     def __str__(self) -> str:
-        said = [f"{n}. {finding.sentence}" for n, finding in enumerate(self.found.found, 1)]
-        opening = [one for one in (self.found.table, self.found.coding, self.found.picture) if one]
-        return printable("\n".join([self.title, *opening, *said]), keep="\n")
+        sentences = [f"{n}. {finding.sentence}" for n, finding in enumerate(self.found.findings, 1)]
+        opening = [text for text in (self.found.table, self.found.coding, self.found.picture) if text]
+        return printable("\n".join([self.title, *opening, *sentences]), keep="\n")
 
     def _repr_html_(self) -> str:
         """Return the page in a frame of its own, which cannot reach the notebook."""
@@ -149,7 +149,7 @@ def written(text: str, path: str | os.PathLike[str]) -> Path:
 
 
 def _line(finding: Finding | None) -> dict[str, Any]:
-    """Return what a frame says of a finding."""
+    """Return a finding as a row of a frame."""
     names = ("kind", "title", "sentence", "rows", "of_rows", "evidence")
     return {name: getattr(finding, name, None) for name in names}
 

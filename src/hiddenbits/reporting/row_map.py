@@ -1,4 +1,4 @@
-"""The map: the position of each row on two scales, colored by any column; each dot shows its row."""
+"""The map: the position of each row on two dimensions, colored by any column; each dot shows its row."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from hiddenbits.reporting.context import Context
 from hiddenbits.reporting.findings.directions import END, end_shares
 from hiddenbits.reporting.findings.finding import described
 from hiddenbits.reporting.findings.groups import SCALES
-from hiddenbits.reporting.findings.kinds import unit_order
+from hiddenbits.reporting.findings.units import unit_order
 from hiddenbits.reporting.fits import Fit
 from hiddenbits.reporting.sample import Sample
 from hiddenbits.reporting.svg import WIDTH, Drawing, Square, arrows, regions
-from hiddenbits.reporting.text import Grid, Map, Section, count, name, names, plain, points, sentence
+from hiddenbits.reporting.text import InteractiveMap, Section, TextTable, count, name, names, plain, points, sentence
 
 MOST_POINTS = 3_000
-MOST_ONES = 500_000  # ones and blanks stored with the dots: more would make the file large
+MOST_ONES = 500_000  # 1s and missing values stored with the dots: more would make the file large
 BINS, BINS_ALONE = 48, 28  # squares across that count rows: behind dots, and without dots
 FEW = 7  # categories that have a color each
-REGIONS = 8  # kinds that are named on the map
+REGIONS = 8  # classes that are named on the map
 
 Places = NDArray[np.int64]
 _Panel = tuple[dict[str, Any] | None, Sequence[tuple[str, Sequence[tuple[str, str]]]], str]
@@ -40,76 +40,75 @@ def chart(context: Context) -> Section:
     moved = every_scale[:2]
     toward = [_toward(moved[axis], sample) for axis in (0, 1)]
     opening = sentence(
-        "{}; rows that lie close together are alike. Further to the right, rows more often have {}; further up, {}.",
+        "{}; rows that lie close together are similar. Further to the right, rows more often have {}; further up, {}.",
         "Each dot is a row" if context.rows else "Each square counts rows",
         names(toward[0], 3),
         names(toward[1], 3),
     )
     if context.fits.curved:
-        opening += " This is so on the whole: on a curved map a column may be common in several regions."
+        opening += " This holds on average: on a curved map a column may be common in several regions."
     if whose := _whose_scales(context, fit):
         opening += sentence(" {}", whose)
     square = Square(where)
     first, counts = _dots(sample, where) if context.rows else (np.zeros(0, np.int64), np.zeros(0))
     every = int(counts.sum()) == len(where)
-    kinds = _kinds(context)
-    drawing = _drawn(context, square, where, first, counts, kinds, moved, binned=not every)
+    classes = _class_probabilities(context)
+    drawing = _drawn(context, square, where, first, counts, classes, moved, binned=not every)
     empty: _Panel = (None, (), "")
-    data, choices, chosen = _panel(context, square, where, first, counts, kinds, moved) if context.rows else empty
+    data, choices, chosen = _panel(context, square, where, first, counts, classes, moved) if context.rows else empty
     top = np.argsort(-np.hypot(*moved), kind="stable")[:30]
-    same = Grid(
+    same = TextTable(
         f"The map as a table: how much more often a column is {sample.values.one}, by the model, in the quarter of the "
-        "rows at one end of a scale than in the quarter at the other",
+        "rows at one end of a dimension than in the quarter at the other",
         ["column", *_ends(len(every_scale))],
         [[name(sample.names[j]), *(points(float(scale[j])) for scale in every_scale)] for j in top],
         frozenset(range(1, 1 + len(every_scale))),
     )
-    caption = _caption(context, len(first), int(counts.sum()), kinds=_named(kinds))
-    parts = [Map(drawing, caption, data, choices, chosen, same)]
-    how = [("places", f"{fit.line}.transform(table)")]
+    caption = _caption(context, len(first), int(counts.sum()), classes=_named(classes))
+    parts = [InteractiveMap(drawing, caption, data, choices, chosen, same)]
+    how = [("latent positions", f"{fit.line}.transform(table)")]
     return Section("map", "The map of rows", opening, parts, how)
 
 
 def _model(context: Context) -> Fit:
-    """Return the model whose first two scales the map shows: that of the findings, if it has two, or one of its own."""
+    """Return the model whose first two dimensions the map shows: that of the findings, or one of its own."""
     fit = None if context.fits.curved else described(context)
     return fit if fit is not None and fit.name in SCALES and len(fit.model.components_) > 1 else context.fits.map
 
 
 def _between_edges(fit: Fit) -> Floats:
-    """Return how much more often each column is 1 at the upper end of each scale than at the lower; (scales, columns).
+    """Return how much more often each column is 1 at the upper end of each dimension than at the lower.
 
-    These are differences of the model's shares in the quarters of the rows at both ends, from -1 to 1.
+    These are differences of the model's shares in the quarters of the rows at both ends; (dimensions, columns).
     """
     if not hasattr(fit.model, "points_"):
         ends = [end_shares(fit.model, axis) for axis in range(len(fit.model.components_))]
         return np.stack([upper - lower for upper, lower in ends])
     order = np.argsort(fit.model.points_, axis=0, kind="stable")  # points of equal weight
     probabilities, n = fit.model.probabilities_, max(1, round(END * len(order)))
-    return np.stack([(probabilities[at[-n:]].mean(axis=0) - probabilities[at[:n]].mean(axis=0)) for at in order.T])
+    return np.stack([probabilities[rows[-n:]].mean(axis=0) - probabilities[rows[:n]].mean(axis=0) for rows in order.T])
 
 
 def _ends(scales: int) -> list[str]:
-    return ["right against left", "top against bottom", *(f"ends of scale {k + 1}" for k in range(2, scales))]
+    return ["right against left", "top against bottom", *(f"ends of dimension {k + 1}" for k in range(2, scales))]
 
 
 def _whose_scales(context: Context, fit: Fit) -> str:
-    """Say which scales the map shows, where the findings describe another number of them, or another model."""
-    told = described(context)
-    if told is not None and told.model is fit.model:
+    """Return which dimensions the map shows, if the findings describe another number of them, or another model."""
+    chosen = described(context)
+    if chosen is not None and chosen.model is fit.model:
         scales = len(fit.model.components_)
-        return (
-            "" if scales == 2 else f"These are the first two of the {scales} scales of the model “{label(fit.name)}”."
-        )
-    said = "The map is a model of its own with two scales, to look at"
-    if told is None:
-        return f"{said}."
-    size = context.fits.compared.entry(told.name).size
-    return f"{said}; the findings describe the model “{label(told.name)}” ({sized(told.name, size)})."
+        which = f"These are the first two of the {scales} dimensions of the model “{label(fit.name)}”."
+        return "" if scales == 2 else which
+    own_model = "The map is a separate model with two dimensions, for illustration"
+    if chosen is None:
+        return f"{own_model}."
+    size = context.fits.compared.entry(chosen.name).size
+    return f"{own_model}; the findings describe the model “{label(chosen.name)}” ({sized(chosen.name, size)})."
 
 
-def _kinds(context: Context) -> Floats | None:
-    """Return the probability of each kind in each row, the most common kind first, if the findings are about kinds."""
+def _class_probabilities(context: Context) -> Floats | None:
+    """Return the probability of each class in each row, the largest class first, if the findings are about classes."""
     fit = described(context)
     if fit is None or fit.name != "LatentClassAnalysis":
         return None
@@ -117,50 +116,50 @@ def _kinds(context: Context) -> Floats | None:
     return np.asarray(codes[:, unit_order(context, fit.model)])
 
 
-def _named(kinds: Floats | None) -> bool:
-    """Whether names on the map are those of kinds; otherwise they are those of columns, on arrows."""
-    return kinds is not None and kinds.shape[1] <= REGIONS
+def _named(classes: Floats | None) -> bool:
+    """Whether names on the map are those of classes; otherwise they are those of columns, on arrows."""
+    return classes is not None and classes.shape[1] <= REGIONS
 
 
 def _toward(moved: Floats, sample: Sample) -> list[str]:
     """Return the columns that are more often 1 in this direction, the strongest first."""
     order = np.argsort(-moved, kind="stable")
-    found = [sample.names[j] for j in order[:3] if moved[j] > 0.25 * np.abs(moved).max(initial=0.0)]
-    return found or ["no column in particular"]
+    columns = [sample.names[j] for j in order[:3] if moved[j] > 0.25 * np.abs(moved).max(initial=0.0)]
+    return columns or ["no column in particular"]
 
 
-def _caption(context: Context, dots: int, shown: int, *, kinds: bool) -> Markup:
+def _caption(context: Context, dots: int, shown: int, *, classes: bool) -> Markup:
     """Describe what the map shows and what it leaves out."""
     n, every = len(context.sample.rows), context.sample.look.n_rows
     if not context.rows:
         return sentence(
-            "Each square counts the rows at its place, of {} in all: larger squares, more rows. Individual rows are "
+            "Each square counts the rows at its position, of {} in all: larger squares, more rows. Individual rows are "
             "not in this file.",
             count(n, "row"),
         )
-    said = sentence("{} of {:,}, chosen at random, as {}.", count(shown, "row"), every, count(dots, "dot"))
+    text = sentence("{} of {:,}, chosen at random, as {}.", count(shown, "row"), every, count(dots, "dot"))
     if shown == every:
-        said = sentence("{} as {}.", count(shown, "row"), count(dots, "dot"))
+        text = sentence("{} as {}.", count(shown, "row"), count(dots, "dot"))
     if shown < n:
-        said = sentence("The map shows {} The squares behind the dots count {}.", said, count(n, "row"))
-    said += (
-        " Names stand where the rows of a kind lie."
-        if kinds
+        text = sentence("The map shows {} The squares behind the dots count {}.", text, count(n, "row"))
+    text += (
+        " Names mark the mean position of each class."
+        if classes
         else sentence(
-            " An arrow leads to where a column is more often {}; a longer one, to where it changes more.",
+            " An arrow points to where a column is more often {}; a longer arrow, to where it changes more.",
             context.sample.values.one,
         )
     )
     alike = " Identical rows share a dot; its size shows how many they are."
-    return said + alike if dots < shown else said
+    return text + alike if dots < shown else text
 
 
 def _dots(sample: Sample, where: Floats) -> tuple[Places, Floats]:
     """Return the first row of every dot and how many rows share it; too many rows are subsampled at random."""
     n = len(where)
     cells = np.nan_to_num(sample.cells, nan=2.0).astype(np.uint8)
-    said = max(1.0, float((cells > 0).sum(axis=1).mean()))
-    most = int(min(MOST_POINTS, max(100.0, MOST_ONES / said)))
+    stored = max(1.0, float((cells > 0).sum(axis=1).mean()))  # 1s and missing values in a row
+    most = int(min(MOST_POINTS, max(100.0, MOST_ONES / stored)))
     first, counts = _alike(cells, sample, np.arange(n))
     if len(first) <= most:
         return first, counts
@@ -170,11 +169,11 @@ def _dots(sample: Sample, where: Floats) -> tuple[Places, Floats]:
 
 def _alike(cells: Bytes, sample: Sample, rows: Places) -> tuple[Places, Floats]:
     """Return the first of each set of equal rows, and how many there are."""
-    found: dict[tuple[Any, ...], list[int]] = {}
+    rows_of: dict[tuple[Any, ...], list[int]] = {}
     beside = list(sample.beside.values())
     for i in rows:
-        found.setdefault((cells[i].tobytes(), *(values[i] for values in beside)), []).append(int(i))
-    sets = sorted(found.values(), key=lambda same: -len(same))  # large dots first, so that small ones are drawn on top
+        rows_of.setdefault((cells[i].tobytes(), *(values[i] for values in beside)), []).append(int(i))
+    sets = sorted(rows_of.values(), key=lambda same: -len(same))  # large dots first: small ones are drawn on top
     return np.array([same[0] for same in sets]), np.array([len(same) for same in sets], float)
 
 
@@ -189,7 +188,7 @@ def _drawn(
     where: Floats,
     first: Places,
     counts: Floats,
-    kinds: Floats | None,
+    classes: Floats | None,
     moved: Floats,
     *,
     binned: bool,
@@ -209,9 +208,9 @@ def _drawn(
         shape = f"M{x - r:.1f} {y:.1f}a{r:.1f} {r:.1f} 0 1 0 {2 * r:.1f} 0a{r:.1f} {r:.1f} 0 1 0 {-2 * r:.1f} 0"
         drawn.add('<path class="p k0" d="{}"/>', shape)
     drawn.add('<g class="names">')
-    if kinds is not None and _named(kinds):
-        centers = (kinds.T @ where) / np.maximum(kinds.sum(axis=0), 1e-9)[:, None]
-        regions(drawn, square, centers, [f"kind {k + 1}" for k in range(kinds.shape[1])])
+    if classes is not None and _named(classes):
+        centers = (classes.T @ where) / np.maximum(classes.sum(axis=0), 1e-9)[:, None]
+        regions(drawn, square, centers, [f"class {k + 1}" for k in range(classes.shape[1])])
     else:
         arrows(drawn, square, moved, context.sample.names)
     drawn.add("</g>")
@@ -224,19 +223,19 @@ def _panel(
     where: Floats,
     first: Places,
     counts: Floats,
-    kinds: Floats | None,
+    classes: Floats | None,
     moved: Floats,
 ) -> _Panel:
     """Return the data for the script, the columns to color by, and the first one to show."""
     sample = context.sample
     places = square(where[first])
-    order = np.argsort(sample.shares, kind="stable")  # the rarest first: they say most about a row
+    order = np.argsort(sample.shares, kind="stable")  # the rarest first: they are the most informative about a row
     cells = sample.cells[first][:, order]
     extra = [_coded(key, [values[i] for i in first]) for key, values in sample.beside.items()]
-    if kinds is not None:
-        labels = [f"kind {k + 1}" for k in range(kinds.shape[1])]
-        found = {"labels": labels, "codes": kinds[first].argmax(axis=1).tolist(), "numeric": False}
-        extra.insert(0, {"name": "most probable kind", **found})
+    if classes is not None:
+        labels = [f"class {k + 1}" for k in range(classes.shape[1])]
+        codes = classes[first].argmax(axis=1).tolist()
+        extra.insert(0, {"name": "most probable class", "labels": labels, "codes": codes, "numeric": False})
     data = {
         "x": [round(float(x), 1) for x in places[:, 0]],
         "y": [round(float(y), 1) for y in places[:, 1]],
@@ -252,23 +251,23 @@ def _panel(
     }
     back = np.argsort(order)
     groups = [("Other columns", [(f"b{k}", str(column["name"])) for k, column in enumerate(extra)])] if extra else []
-    groups.append(("Columns of bits", [(f"c{back[j]}", sample.names[j]) for j in range(len(order))]))
+    groups.append(("Binary columns", [(f"c{back[j]}", sample.names[j]) for j in range(len(order))]))
     return data, groups, _first(context, extra, back, moved)
 
 
 def _coded(key: str, values: list[str]) -> dict[str, Any]:
     """Return another column as labels and codes; numbers are in order, other labels by frequency."""
-    found = Counter(values)
-    numbers = [_number(value) for value in found if value]
+    counts = Counter(values)
+    numbers = [_number(value) for value in counts if value]
     numeric = bool(numbers) and all(number is not None for number in numbers)
     if numeric:
-        labels = sorted(found, key=lambda value: (_number(value) is None, _number(value) or 0.0, value))
+        labels = sorted(counts, key=lambda value: (_number(value) is None, _number(value) or 0.0, value))
     else:
-        labels = sorted(found, key=lambda value: (-found[value], value))
+        labels = sorted(counts, key=lambda value: (-counts[value], value))
     place = {label: k for k, label in enumerate(labels)}
     return {
         "name": plain(key),
-        "labels": [plain(label) if label else "(blank)" for label in labels],
+        "labels": [plain(label) if label else "(missing)" for label in labels],
         "codes": [place[value] for value in values],
         "numeric": numeric and len(labels) > FEW,
     }
@@ -285,15 +284,15 @@ def _number(text: str) -> float | None:
 def _first(context: Context, extra: list[dict[str, Any]], back: NDArray[np.intp], moved: Floats) -> str:
     """Return the column that colors the map first.
 
-    It is the requested one, or one with few values, or the kinds, or the column that changes most over the map.
+    It is the requested one, or one with few values, or the classes, or the column that changes most over the map.
     """
     sample = context.sample
     if context.color is not None:
         if context.color in sample.beside:
             return f"b{list(sample.beside).index(context.color) + len(extra) - len(sample.beside)}"
         return f"c{back[sample.own_names.index(context.color)]}"
-    asked = range(len(extra) - len(sample.beside), len(extra))
-    few = [k for k in asked if 1 < len(extra[k]["labels"]) <= FEW]
+    others = range(len(extra) - len(sample.beside), len(extra))
+    few = [k for k in others if 1 < len(extra[k]["labels"]) <= FEW]
     words = [k for k in few if not all(_number(label) is not None for label in extra[k]["labels"])]
     chosen = [*words, *few, *range(len(extra) - len(sample.beside))]
     return f"b{chosen[0]}" if chosen else f"c{back[int(np.argmax(np.abs(moved[0])))]}"

@@ -26,12 +26,12 @@ PIECE_CELLS = 1 << 22
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Rows and columns of a table as numbers, NaN where blank.
+    """Rows and columns of a table as numbers, NaN for missing values.
 
-    `rows` and `columns` are their numbers in the table, from 0; `values` what the columns and their ones are called,
+    `rows` and `columns` are their numbers in the table, from 0; `values` what the columns and their 1s are called,
     and `every_value` the same of all columns of the table; `own_names` are the columns as the table has them; `beside`
     the cells of other columns of the same rows; `look` the summary of the whole table; `groups` the labels of rows that
-    are held out together; `one_of` the names of columns that are left out because exactly one of them is 1 in every
+    are held out together; `one_of` the names of columns that are excluded because exactly one of them is 1 in every
     row: a model would find that they exclude each other, and nothing else; `answers` are the numbers of these columns
     in the table.
     """
@@ -56,12 +56,12 @@ class Sample:
 
     @property
     def every_row(self) -> bool:
-        """Whether no row was left out."""
+        """Whether all rows are used."""
         return bool(len(self.rows) == self.look.n_rows)
 
     @property
     def limited(self) -> bool:
-        """Whether some columns are left out only because there are too many."""
+        """Whether some columns are excluded only because there are too many."""
         return bool(self.look.n_columns - len(self.look.constant_columns) > MOST_COLUMNS)
 
     @property
@@ -72,7 +72,7 @@ class Sample:
 
     @property
     def shares(self) -> Floats:
-        """Share of ones among the observed cells of each column; every column has some."""
+        """Share of 1s among the observed cells of each column; every column has some."""
         return np.asarray(np.nanmean(self.cells, axis=0))
 
     @cached_property
@@ -81,13 +81,13 @@ class Sample:
         return associations(self.cells)
 
     def about(self) -> list[Markup]:
-        """Describe what was left out, in sentences."""
-        said = []
+        """Describe what was excluded, in sentences."""
+        notes = []
         if not self.every_row:
-            said.append(
+            notes.append(
                 sentence(
-                    "The models were fitted to {} rows, chosen at random (seed {}) from all {}; each section says of "
-                    "how many rows its figures are.",
+                    "The models were fitted to {} rows, chosen at random (seed {}) from all {}; each section states "
+                    "the number of rows that its values are based on.",
                     f"{len(self.rows):,}",
                     self.seed,
                     f"{self.look.n_rows:,}",
@@ -95,9 +95,9 @@ class Sample:
             )
         left = self.look.n_columns - len(self.names)
         if left:
-            said.append(
+            notes.append(
                 sentence(
-                    "The models use {} of the {} columns: constant columns{} are left out{}.",
+                    "The models use {} of the {} columns: constant columns{} are excluded{}.",
                     f"{len(self.names):,}",
                     f"{self.look.n_columns:,}",
                     " and answers to one question, a column each," if self.one_of else "",
@@ -106,26 +106,26 @@ class Sample:
                     else "",
                 )
             )
-        return said
+        return notes
 
 
 def drawn(table: Table, beside: Mapping[str, Sequence[str]], seed: int, groups: NDArray[Any] | None = None) -> Sample:
     """Summarize a table, and sample the rows and columns for the models."""
-    seen = evaluate.describe(table)
+    summary = evaluate.describe(table)
     n_rows, n_columns = table.shape
-    means = np.nan_to_num(seen.means)
-    varied = means * (1.0 - means) * seen.observed
+    means = np.nan_to_num(summary.means)
+    varied = means * (1.0 - means) * summary.observed
     order = np.argsort(-varied, kind="stable")[:MOST_COLUMNS]
     columns = np.sort(order[varied[order] > 0.0])
     most = min(MOST_ROWS, max(FEWEST_ROWS, MOST_CELLS // max(1, len(columns))))
     rng = np.random.default_rng(seed)
     rows = np.arange(n_rows) if n_rows <= most else np.sort(rng.choice(n_rows, most, replace=False))
-    pieces = list(map_pieces(_Taken(rows, columns), table, max(1, PIECE_CELLS // n_columns)))
+    pieces = list(map_pieces(_SampledCells(rows, columns), table, max(1, PIECE_CELLS // n_columns)))
     cells = np.concatenate(pieces).astype(np.float64)
     cells[cells > 1.0] = np.nan
     kept = (cells == 0.0).any(axis=0) & (cells == 1.0).any(axis=0)  # in the sample a rare column may be constant
     cells, columns = cells[:, kept], columns[kept]
-    every, own = Values.of(seen.names, table.coding), list(seen.names)
+    every, own = Values.of(summary.names, table.coding), list(summary.names)
     one_of = _answers(cells)
     left_out = {j for group in one_of for j in (group if len(group) > 2 else group[1:])}
     if cells.shape[1] - len(left_out) < FEWEST_LEFT:
@@ -142,7 +142,7 @@ def drawn(table: Table, beside: Mapping[str, Sequence[str]], seed: int, groups: 
         every,
         [own[j] for j in columns],
         {key: [str(values[i]) for i in rows] for key, values in beside.items()},
-        seen,
+        summary,
         seed,
         None if groups is None else groups[rows],
         answers,
@@ -159,8 +159,8 @@ def _answers(cells: Floats) -> list[tuple[int, ...]]:
 
 
 @dataclass(frozen=True)
-class _Taken:
-    """Takes the sampled cells of a piece; a class, so that it can be sent to a cluster. A blank is 2."""
+class _SampledCells:
+    """Reads the sampled cells of a piece; a class, so that it can be sent to a cluster. A missing value is 2."""
 
     rows: NDArray[np.int64]
     columns: NDArray[np.int64]
@@ -168,17 +168,17 @@ class _Taken:
     def __call__(self, piece: Piece) -> Bytes:
         x, observed = piece.table.source.read(0, piece.table.shape[0])
         first, last = np.searchsorted(self.rows, [piece.start, piece.start + piece.table.shape[0]])
-        here = self.rows[first:last] - piece.start
-        if not len(here):
+        rows = self.rows[first:last] - piece.start
+        if not len(rows):
             return np.zeros((0, len(self.columns)), np.uint8)
-        cells = x.to_dense()[here][:, self.columns].astype(np.uint8)
-        seen = observed.to_dense()[here][:, self.columns]
-        return np.where(seen != 0, cells, np.uint8(2))
+        cells = x.to_dense()[rows][:, self.columns].astype(np.uint8)
+        is_observed = observed.to_dense()[rows][:, self.columns]
+        return np.where(is_observed != 0, cells, np.uint8(2))
 
 
-# What the table itself shows of two columns: whether they go together, and whether blanks of one follow the other.
+# Pairs of columns: whether they are associated, and whether missing values of one depend on the other.
 
-BLANKS, SHIFT = 4.0, 0.05  # standard errors, and share of ones, by which blanks follow another column
+BLANKS, SHIFT = 4.0, 0.05  # standard errors, and share of 1s, beyond which missing values depend on another column
 
 
 def associations(cells: Floats) -> Floats:
@@ -195,8 +195,8 @@ def associations(cells: Floats) -> Floats:
            [ 2.,  0., -1.],
            [-1., -1.,  0.]])
     """
-    ones, seen = np.nan_to_num(cells), (~np.isnan(cells)).astype(np.float64)
-    both, n, first = ones.T @ ones, seen.T @ seen, ones.T @ seen
+    ones, observed = np.nan_to_num(cells), (~np.isnan(cells)).astype(np.float64)
+    both, n, first = ones.T @ ones, observed.T @ observed, ones.T @ observed
     second = first.T
     spread = first * (n - first) * second * (n - second)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -207,17 +207,17 @@ def associations(cells: Floats) -> Floats:
 
 
 def blanks_follow(cells: Floats) -> AnyArray:
-    """Return for each pair of columns whether blanks of one depend on the other's value.
+    """Return for each pair of columns whether missing values of one depend on the other's value.
 
-    Then the rows that have both are no fair sample, and how often both are 1 among them says little of the table.
+    Then the rows that have both are not a random sample, and the share of them in which both are 1 is biased.
     """
-    ones, seen = np.nan_to_num(cells), (~np.isnan(cells)).astype(np.float64)
-    here = ones.T @ seen, seen.T @ seen  # ones of the first, and its cells, where the second is recorded
-    there = ones.sum(axis=0)[:, None] - here[0], seen.sum(axis=0)[:, None] - here[1]
-    p, q = ((x + 0.5) / (n + 1.0) for x, n in (here, there))
-    error = np.sqrt(p * (1.0 - p) / (here[1] + 1.0) + q * (1.0 - q) / (there[1] + 1.0))
-    found = (np.abs(p - q) > np.maximum(BLANKS * error, SHIFT)) & (there[1] > 0.0)
-    return np.asarray(found | found.T)
+    ones, observed = np.nan_to_num(cells), (~np.isnan(cells)).astype(np.float64)
+    x, n = ones.T @ observed, observed.T @ observed  # 1s of the first, and its cells, where the second is observed
+    x_missing, n_missing = ones.sum(axis=0)[:, None] - x, observed.sum(axis=0)[:, None] - n  # where it is missing
+    p, q = (x + 0.5) / (n + 1.0), (x_missing + 0.5) / (n_missing + 1.0)
+    error = np.sqrt(p * (1.0 - p) / (n + 1.0) + q * (1.0 - q) / (n_missing + 1.0))
+    depends = (np.abs(p - q) > np.maximum(BLANKS * error, SHIFT)) & (n_missing > 0.0)
+    return np.asarray(depends | depends.T)
 
 
 def supported(columns: Sequence[int], signs: Floats, links: Floats, least: float) -> list[int]:
@@ -253,7 +253,7 @@ class Values:
 
     `bare` are the names of the columns as shown, `names` the same with the value that is 1 where that is not yes
     ("sex = female"); `meanings` are those of the table's coding, None for a table of 0 and 1. `one` and `ones` are what
-    a sentence about all columns calls a 1: "1" and "ones", but where some columns have codes such as 1 and 2, of which
+    a sentence about all columns calls a 1: "1" and "1s", but where some columns have codes such as 1 and 2, of which
     the 1 is none, "2" and "cells that are 2", or "counted as yes" and "cells counted as yes" where columns differ.
     """
 
@@ -261,7 +261,7 @@ class Values:
     names: list[str]
     meanings: tuple[Any, ...] | None = None
     one: str = "1"
-    ones: str = "ones"
+    ones: str = "1s"
 
     @classmethod
     def of(cls, columns: Sequence[str], coding: Any) -> Values:
@@ -270,7 +270,7 @@ class Values:
             return cls(told_apart(columns), told_apart(columns))
         meanings = coding.meanings
         names = told_apart(columns, [meaning.tail for meaning in meanings])
-        one, ones = "1", "ones"
+        one, ones = "1", "1s"
         if any(meaning.form == "codes" for meaning in meanings):
             values = {meaning.one for meaning in meanings}
             value = values.pop() if len(values) == 1 else ""
@@ -329,5 +329,5 @@ class Values:
 
     @property
     def share(self) -> str:
-        """A share of ones in words."""
+        """A share of 1s in words."""
         return f"share of {self.ones}"

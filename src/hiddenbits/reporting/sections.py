@@ -42,16 +42,16 @@ MAKERS: dict[str, Callable[[Context], Section]] = {
 def made(context: Context, step: Step) -> tuple[Findings, list[Section]]:
     """Return the findings and the sections."""
     if context.sample.worth_it:
-        _ = context.fits.compared  # says its own progress
-    step("finding what matters", 0.0)
-    found = find(context)
-    wanted = supported(context) | {finding.evidence for finding in found.found}
+        _ = context.fits.compared  # reports its own progress
+    step("summarizing the findings", 0.0)
+    findings = find(context)
+    wanted = supported(context) | {finding.evidence for finding in findings.findings}
     keys = [key for key in KEYS if key in wanted]
     sections = []
-    for at, key in enumerate(keys, 1):
-        step("drawing the evidence", 0.5 + 0.5 * at / len(keys))
-        sections.append(odd_rows(context, found) if key == "odd" else MAKERS[key](context))
-    return found, sections
+    for number, key in enumerate(keys, 1):
+        step("drawing the evidence", 0.5 + 0.5 * number / len(keys))
+        sections.append(odd_rows(context, findings) if key == "odd" else MAKERS[key](context))
+    return findings, sections
 
 
 def supported(context: Context) -> set[str]:

@@ -58,7 +58,7 @@ class Drawing:
     def bottom_axis(
         self,
         ticks: Sequence[float],
-        at: Callable[[float], float],
+        position: Callable[[float], float],
         y: float,
         words: str,
         *,
@@ -67,14 +67,14 @@ class Drawing:
     ) -> None:
         """Draw an axis below a drawing: ticks with their values, faint lines up to `up_to`, and what it measures."""
         for value in ticks:
-            self.line(at(value), y if up_to is None else up_to, at(value), y + 5, "grid")
-            self.text(at(value), y + 18, form(value), anchor="middle", style="small")
-        self.text((at(ticks[0]) + at(ticks[-1])) / 2, y + 36, words, anchor="middle", style="small")
+            self.line(position(value), y if up_to is None else up_to, position(value), y + 5, "grid")
+            self.text(position(value), y + 18, form(value), anchor="middle", style="small")
+        self.text((position(ticks[0]) + position(ticks[-1])) / 2, y + 36, words, anchor="middle", style="small")
 
     def left_axis(
         self,
         ticks: Sequence[float],
-        at: Callable[[float], float],
+        position: Callable[[float], float],
         x: float,
         words: str,
         *,
@@ -83,9 +83,9 @@ class Drawing:
     ) -> None:
         """Draw an axis on the left of a drawing; what it measures stands above it, where it can be read."""
         for value in ticks:
-            self.line(x - 5, at(value), x if right is None else right, at(value), "grid")
-            self.text(x - 9, at(value) + 4, form(value), anchor="end", style="small")
-        self.text(2, min(at(value) for value in ticks) - 12, words, style="small")
+            self.line(x - 5, position(value), x if right is None else right, position(value), "grid")
+            self.text(x - 9, position(value) + 4, form(value), anchor="end", style="small")
+        self.text(2, min(position(value) for value in ticks) - 12, words, style="small")
 
     def done(self) -> Markup:
         """Return the drawing."""
@@ -153,7 +153,7 @@ APART = 17.0, 110.0  # labels closer than this, down and across, would overlap
 
 
 class Square:
-    """Maps positions on the two scales to positions in the drawing, with the same unit for both."""
+    """Maps positions on two dimensions to positions in the drawing, with the same unit for both."""
 
     def __init__(self, where: Floats) -> None:
         low, high = where.min(axis=0), where.max(axis=0)
@@ -188,7 +188,7 @@ class Square:
             drawn.line(LEFT - 5, y, LEFT, y, "zero")
             drawn.text(LEFT - 8, y + 4, f"{value:g}", anchor="end", style="small")
         middle = (LEFT + WIDTH) / 2
-        drawn.text(middle, self.bottom + 37, "place of the row, in standard deviations", anchor="middle", style="small")
+        drawn.text(middle, self.bottom + 37, "latent position, in standard deviations", anchor="middle", style="small")
 
 
 def arrows(drawn: Drawing, square: Square, moved: Floats, names: Sequence[str]) -> None:
@@ -251,10 +251,10 @@ def regions(drawn: Drawing, square: Square, centers: Floats, names: Sequence[str
         _label(drawn, square, spot, text, middle=True)
 
 
-def _label(drawn: Drawing, square: Square, at: Floats, text: str, *, middle: bool = False, right: bool = True) -> None:
+def _label(drawn: Drawing, square: Square, xy: Floats, text: str, *, middle: bool = False, right: bool = True) -> None:
     """Write a label that stays inside the frame and can be read on top of dots."""
     wide = LETTER * len(text) + 6.0
-    x, y = float(at[0]), float(np.clip(at[1], 14.0, square.bottom - 6.0))
+    x, y = float(xy[0]), float(np.clip(xy[1], 14.0, square.bottom - 6.0))
     begin = x - wide / 2 if middle else x if right else x - wide
     begin = min(max(begin, LEFT + 4.0), WIDTH - 4.0 - wide)
     drawn.text(begin + wide / 2, y, text, anchor="middle", style="label")

@@ -48,8 +48,8 @@ def told_apart(names: Sequence[object], ends: Sequence[str] | None = None) -> li
     """Return the names as shown, each with its end; those that become equal by shortening get their column's number."""
     whole = [f"{plain(name)}{end}" for name, end in zip(names, ends or [""] * len(names), strict=True)]
     short = [plain(name) for name in whole]
-    seen = Counter(short)
-    return [text if seen[text] == 1 else f"{text} [{number + 1}]" for number, text in enumerate(short)]
+    counts = Counter(short)
+    return [text if counts[text] == 1 else f"{text} [{number + 1}]" for number, text in enumerate(short)]
 
 
 def name(text: object) -> Markup:
@@ -70,7 +70,12 @@ def names(texts: Iterable[object], most: int = 5, last: str = "and") -> Markup:
 
 def count(number: float, one: str, many: str | None = None) -> str:
     """Return a number with its noun: 1 row, 2 rows."""
-    return f"{number:,.0f} {one if number == 1 else many or one + 's'}"
+    return f"{number:,.0f} {one if number == 1 else many or plural(one)}"
+
+
+def plural(noun: str) -> str:
+    """Return the plural of a noun: rows, classes."""
+    return f"{noun}es" if noun.endswith("ss") else f"{noun}s"
 
 
 def percent(share: float, *, few: bool = False) -> str:
@@ -98,7 +103,7 @@ def points(difference: float) -> str:
     ('+29 points', '-100 points', '+0 points')
     """
     if abs(difference) > 1.0 + 1e-9:
-        raise ValueError(f"{difference} is no difference of two shares.")
+        raise ValueError(f"{difference} is not a difference of two shares.")
     return f"{round(100 * difference):+d} points"
 
 
@@ -122,7 +127,7 @@ KEYS = ("table", "which", "map", "groups", "classes", "items", "causes", "pairs"
 
 
 @dataclass(frozen=True)
-class Grid:
+class TextTable:
     """A table. `numeric` columns are aligned right; a folded table opens when its caption is clicked."""
 
     caption: str
@@ -135,17 +140,17 @@ class Grid:
 
 
 @dataclass(frozen=True)
-class Figure:
+class Chart:
     """A drawing, a caption, and the same data as a table for readers who cannot see it."""
 
     drawing: Markup
     caption: Markup
-    same: Grid | None = None
+    same: TextTable | None = None
     kind: str = "figure"
 
 
 @dataclass(frozen=True)
-class Text:
+class Paragraph:
     """A paragraph."""
 
     text: Markup
@@ -153,7 +158,7 @@ class Text:
 
 
 @dataclass(frozen=True)
-class Map:
+class InteractiveMap:
     """The map with its panel; `data` is what the script of the page reads."""
 
     drawing: Markup
@@ -161,11 +166,11 @@ class Map:
     data: dict[str, Any] | None
     choices: Sequence[tuple[str, Sequence[tuple[str, str]]]] = ()
     chosen: str = ""
-    same: Grid | None = None
+    same: TextTable | None = None
     kind: str = "map"
 
 
-Part = Grid | Figure | Text | Map
+Part = TextTable | Chart | Paragraph | InteractiveMap
 
 
 @dataclass(frozen=True)
@@ -177,10 +182,10 @@ class Section:
     opening: Markup
     parts: Sequence[Part] = ()
     how: Sequence[tuple[str, str]] = ()  # what was computed, and the line that computes it again
-    every_row: bool = False  # whether the figures are of all rows, although the models use a sample
+    every_row: bool = False  # whether the values are of all rows, although the models use a sample
 
 
-def cautions(*said: str) -> list[Part]:
+def cautions(*notes: str) -> list[Part]:
     """Return the reasons to read a section with caution, if there are any."""
-    found = [one for one in said if one]
-    return [Text(Markup("Caution: the fit {}.").format("; ".join(found)))] if found else []
+    reasons = [note for note in notes if note]
+    return [Paragraph(Markup("Caution: the fit {}.").format("; ".join(reasons)))] if reasons else []

@@ -1,8 +1,8 @@
-"""The findings of a report: what was found, in sentences for a reader who knows no statistics.
+"""The findings of a report, in sentences for a reader who knows no statistics.
 
-`find` says what the table is, which model fits and how sure that is, and up to six findings, each with its numbers and
-a small drawing. It names an effect only if it rests on enough rows and lies outside two standard errors
-(`effects.py`), and only what the chosen model supports: kinds of rows if kinds won, directions if scales did.
+`find` summarizes the table, the model that fits and how certain that is, and returns up to six findings, each with its
+numbers and a small drawing. It names an effect only if it rests on enough rows and exceeds two standard errors
+(`effects.py`), and only what the chosen model supports: classes if latent classes won, dimensions if these did.
 """
 
 from hiddenbits.reporting.findings.find import find

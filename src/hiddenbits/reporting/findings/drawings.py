@@ -15,23 +15,23 @@ LETTERS = 13  # of a name
 
 
 def dumbbells(
-    lines: Sequence[tuple[str, float, float]], said: str, words: tuple[str, str] = ("these rows", "others")
+    lines: Sequence[tuple[str, float, float]], alt: str, words: tuple[str, str] = ("these rows", "others")
 ) -> str:
     """Draw two shares, from 0 to 1, for each of up to four columns: a filled dot and a ring; `words` name them."""
     below = 12.0 + LINE * max(1, len(lines[:4]))
-    drawn = Drawing(WIDTH, below + 14.0, said, "small-drawing")
+    drawn = Drawing(WIDTH, below + 14.0, alt, "small-drawing")
 
-    def at(share: float) -> float:
+    def x(share: float) -> float:
         return LEFT + 8.0 + share * (WIDTH - LEFT - 18.0)
 
     for number, (name, share, other) in enumerate(lines[:4]):
         y = 6.0 + LINE * (number + 0.5)
         drawn.text(LEFT - 4, y + 4, plain(name, LETTERS), anchor="end", style="small")
-        drawn.add('<line class="zero" x1="{0:.1f}" y1="{2}" x2="{1:.1f}" y2="{2}"/>', at(0.0), at(1.0), y)
-        drawn.add('<line class="whisker" x1="{:.1f}" y1="{}" x2="{:.1f}" y2="{}"/>', at(other), y, at(share), y)
-        drawn.add('<circle class="off" cx="{:.1f}" cy="{}" r="4.5"/>', at(other), y)
+        drawn.add('<line class="zero" x1="{0:.1f}" y1="{2}" x2="{1:.1f}" y2="{2}"/>', x(0.0), x(1.0), y)
+        drawn.add('<line class="whisker" x1="{:.1f}" y1="{}" x2="{:.1f}" y2="{}"/>', x(other), y, x(share), y)
+        drawn.add('<circle class="off" cx="{:.1f}" cy="{}" r="4.5"/>', x(other), y)
         tip = f"{name}: {percent(share)}, others {percent(other)}"
-        drawn.add('<circle class="k0" cx="{:.1f}" cy="{}" r="5"><title>{}</title></circle>', at(share), y, tip)
+        drawn.add('<circle class="k0" cx="{:.1f}" cy="{}" r="5"><title>{}</title></circle>', x(share), y, tip)
     drawn.add('<circle class="k0" cx="{}" cy="{}" r="4"/>', LEFT - 44.0, below + 4.0)
     drawn.text(LEFT - 36.0, below + 8.0, words[0], style="small")
     drawn.add('<circle class="off" cx="{}" cy="{}" r="4"/>', LEFT + 52.0, below + 4.0)
@@ -39,9 +39,9 @@ def dumbbells(
     return str(drawn.done())
 
 
-def bars(lines: Sequence[tuple[str, float, float]], said: str, shown: Sequence[str]) -> str:
+def bars(lines: Sequence[tuple[str, float, float]], alt: str, shown: Sequence[str]) -> str:
     """Draw up to four values of at least 0 as bars, with two standard errors either way; `shown` are the values."""
-    drawn = Drawing(WIDTH, 12.0 + LINE * max(1, len(lines[:4])), said, "small-drawing")
+    drawn = Drawing(WIDTH, 12.0 + LINE * max(1, len(lines[:4])), alt, "small-drawing")
     top = max((value + 2.0 * error for _, value, error in lines[:4]), default=1.0) or 1.0
     scale = (WIDTH - LEFT - 52.0) / top
     for number, (name, value, error) in enumerate(lines[:4]):
@@ -57,9 +57,9 @@ def bars(lines: Sequence[tuple[str, float, float]], said: str, shown: Sequence[s
     return str(drawn.done())
 
 
-def dots(lines: Sequence[tuple[str, float, float]], said: str) -> str:
-    """Draw up to four positions on a scale as dots, with two standard errors either way."""
-    drawn = Drawing(WIDTH, 12.0 + LINE * max(1, len(lines[:4])), said, "small-drawing")
+def dots(lines: Sequence[tuple[str, float, float]], alt: str) -> str:
+    """Draw up to four positions on a dimension as dots, with two standard errors either way."""
+    drawn = Drawing(WIDTH, 12.0 + LINE * max(1, len(lines[:4])), alt, "small-drawing")
     reach = [abs(value) + 2.0 * error for _, value, error in lines[:4]]
     scale = (WIDTH - LEFT - 20.0) / 2.0 / (max(reach, default=1.0) or 1.0)
     middle = LEFT + (WIDTH - LEFT) / 2.0
@@ -72,9 +72,9 @@ def dots(lines: Sequence[tuple[str, float, float]], said: str) -> str:
     return str(drawn.done())
 
 
-def histogram(values: Floats, edge: float, said: str) -> str:
+def histogram(values: Floats, edge: float, alt: str) -> str:
     """Draw how values are distributed; those below the edge in another color."""
-    drawn = Drawing(WIDTH, HEIGHT, said, "small-drawing")
+    drawn = Drawing(WIDTH, HEIGHT, alt, "small-drawing")
     counts, edges = np.histogram(values, bins=26)
     side, bottom = (WIDTH - 16.0) / len(counts), HEIGHT - 20.0
     for k, n in enumerate(counts):
@@ -90,6 +90,6 @@ def histogram(values: Floats, edge: float, said: str) -> str:
                 tall,
             )
     drawn.add('<line class="zero" x1="8" y1="{0}" x2="{1}" y2="{0}"/>', bottom, WIDTH - 8)
-    drawn.text(8, HEIGHT - 5, "odd", style="small")
+    drawn.text(8, HEIGHT - 5, "outliers", style="small")
     drawn.text(WIDTH - 8, HEIGHT - 5, "typical", anchor="end", style="small")
     return str(drawn.done())

@@ -1,7 +1,7 @@
 """What may be named: differences between two sets of rows that are large, common and certain enough.
 
-Two sets of rows are compared column by column: a kind of rows and all others, the two ends of a scale, rows with a
-cause and without. The effect is the difference d of the two shares of ones, with the standard error
+Two sets of rows are compared column by column: a class and all other rows, the two ends of a dimension, rows with a
+cause and without. The effect is the difference d of the two shares of 1s, with the standard error
 
     se = sqrt(p (1 - p) / n + q (1 - q) / m)
 
@@ -11,7 +11,7 @@ comes last. A column is named only if
 
 - d is more than two standard errors from 0, and more than chance makes of the largest of so many columns: the normal
   quantile at 0.025 divided by their number; at least 2 percentage points, and a quarter of the largest d;
-- both sets, and the ones in the set with more of them, count at least 20 rows. In tables with fewer than 200 rows it is
+- both sets, and the 1s in the set with more of them, count at least 20 rows. In tables with fewer than 200 rows it is
   a tenth of the rows, at least 5.
 """
 
@@ -48,16 +48,16 @@ def chance_edge(n_columns: int) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Contrast:
-    """Two sets of rows: how many of their cells were observed and how many are ones, by column; (2, columns)."""
+    """Two sets of rows: the numbers of their observed cells and of 1s, by column; (2, columns)."""
 
     ones: Floats
-    seen: Floats
+    observed: Floats
 
     @property
     def shares(self) -> Floats:
-        """Share of ones of both sets, (2, columns); NaN where a set has no observed cell."""
+        """Share of 1s of both sets, (2, columns); NaN where a set has no observed cell."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray(self.ones / self.seen)
+            return np.asarray(self.ones / self.observed)
 
     @property
     def difference(self) -> Floats:
@@ -67,13 +67,13 @@ class Contrast:
     @property
     def errors(self) -> Floats:
         """Standard errors of the differences; one row is added to each set, so that a share of 0 is not certain."""
-        share = (self.ones + 0.5) / (self.seen + 1.0)
-        return np.asarray(np.sqrt((share * (1.0 - share) / np.maximum(self.seen, 1e-9)).sum(axis=0)))
+        share = (self.ones + 0.5) / (self.observed + 1.0)
+        return np.asarray(np.sqrt((share * (1.0 - share) / np.maximum(self.observed, 1e-9)).sum(axis=0)))
 
     def named(self, least: int) -> list[int]:
         """Return the columns that may be named, those with the largest effect first."""
         d, error = np.nan_to_num(self.difference), np.nan_to_num(self.errors, nan=np.inf)
-        supported = (self.seen.min(axis=0) >= least) & (np.where(d > 0, self.ones[0], self.ones[1]) >= least)
+        supported = (self.observed.min(axis=0) >= least) & (np.where(d > 0, self.ones[0], self.ones[1]) >= least)
         sure = supported & (np.abs(d) > chance_edge(len(d)) * error) & (np.abs(d) >= LEAST_DIFFERENCE)
         sure &= np.abs(d) >= LEAST_SHARE * np.abs(d[sure]).max(initial=0.0)
         rank = np.abs(d) - ERRORS * error

@@ -1,4 +1,4 @@
-"""`find`: everything that a report says first."""
+"""`find`: everything that a report begins with."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from hiddenbits.reporting.context import Context
 from hiddenbits.reporting.findings.directions import connections, directions
 from hiddenbits.reporting.findings.finding import Finding, Findings, described
 from hiddenbits.reporting.findings.groups import groups
-from hiddenbits.reporting.findings.kinds import causes, kinds
 from hiddenbits.reporting.findings.misfit import cells, missing, odd_rows, pairs
 from hiddenbits.reporting.findings.opening import about_coding, about_picture, about_table, how_many
+from hiddenbits.reporting.findings.units import causes, classes
 from hiddenbits.reporting.fits import Fit
 from hiddenbits.reporting.text import quoted
 
-MOST, MOST_HIDDEN = 6, 3  # findings in all, and about kinds, scales or causes
+MOST, MOST_HIDDEN = 6, 3  # findings in all, and about classes, dimensions or causes
 HIDDEN: dict[str, Callable[[Context, Fit], list[Finding]]] = {
-    "LatentClassAnalysis": kinds,
+    "LatentClassAnalysis": classes,
     "LogisticPCA": directions,
     "ClippedPCA": directions,
     "CombinationMachine": causes,
@@ -29,10 +29,9 @@ HIDDEN: dict[str, Callable[[Context, Fit], list[Finding]]] = {
 def find(context: Context) -> Findings:
     """Return the findings of a table.
 
-    First comes what the chosen model says: kinds of rows, directions, or causes (where the columns are only weakly
-    connected, the strongest pairs come before it); then the groups that were asked for; then what does not fit, and
-    what is missing. If no model is clearly better than independent columns there are no
-    findings at all. A model whose fit did not converge is not described (`described`).
+    The classes, dimensions or causes of the chosen model come first (if the columns are only weakly associated, after
+    the strongest pairs), then the groups of `by`, then misfit and missing values. If no model is clearly better than
+    independent columns, there are no findings. A model whose fit did not converge is not described (`described`).
 
     Parameters
     ----------
@@ -45,35 +44,36 @@ def find(context: Context) -> Findings:
     """
     table, numbers = about_table(context)
     picture, more = about_picture(context)
-    found: list[Finding] = []
+    findings: list[Finding] = []
     if context.sample.worth_it and not context.fits.doubtful:
         fit = described(context)
         simple = bool(more.get("simple", 1))
         units = [] if fit is None or not simple else HIDDEN[fit.name](context, fit)
         hidden = (connections(context) if more.get("weak") or not simple else []) + units
         others = [] if fit is None or context.by is None else groups(context, fit)
-        others += [one for what in (pairs, odd_rows, cells, missing) for one in what(context)]
-        found = [*hidden[: max(1, min(MOST_HIDDEN, MOST - len(others)))], *others][:MOST]
+        others += [one for find_misfit in (pairs, odd_rows, cells, missing) for one in find_misfit(context)]
+        findings = [*hidden[: max(1, min(MOST_HIDDEN, MOST - len(others)))], *others][:MOST]
         if fit is not None and simple:
-            said, more["described"] = how_many(fit.name, int(more["size"]), units, [u for u in units if u in found])
-            picture += said
+            shown = [unit for unit in units if unit in findings]
+            which, more["described"] = how_many(fit.name, int(more["size"]), units, shown)
+            picture += which
     coding, ones = about_coding(context)
-    return Findings(table, picture, tuple(found), next_steps(context, found), numbers | more, coding, ones)
+    return Findings(table, picture, tuple(findings), next_steps(context, findings), numbers | more, coding, ones)
 
 
 # What to do next: a command or a line of Python, and why.
 
 MOST_NAMED = 3  # columns for which a command has an option each
 WHAT = {
-    "LatentClassAnalysis": "the probability of each kind for every row",
-    "LogisticPCA": "the place of every row",
-    "ClippedPCA": "the place of every row",
-    "CombinationMachine": "which influences are active in every row",
+    "LatentClassAnalysis": "the probability of each class for every row",
+    "LogisticPCA": "the latent position of every row",
+    "ClippedPCA": "the latent position of every row",
+    "CombinationMachine": "which hidden units are active in every row",
     "NoisyOrNetwork": "which causes are present in every row",
 }
 
 
-def next_steps(context: Context, found: Sequence[Finding]) -> tuple[str, ...]:
+def next_steps(context: Context, findings: Sequence[Finding]) -> tuple[str, ...]:
     """Return what to do next, the most useful first."""
     if not context.sample.worth_it:
         return ("Collect more rows, or columns that vary.",)
@@ -81,8 +81,8 @@ def next_steps(context: Context, found: Sequence[Finding]) -> tuple[str, ...]:
     comparing = f"`{origin.compare(context.sample.seed)}`"
     if context.fits.doubtful:
         return (
-            "Stop here, or collect more rows: a weak connection between columns shows only in many rows.",
-            f"{comparing} shows how close each model came.",
+            "Stop here, or collect more rows: a weak association between columns is detected only with many rows.",
+            f"{comparing} shows the score of each model.",
             *origin.notes,
         )
     fit = described(context)
@@ -93,26 +93,22 @@ def next_steps(context: Context, found: Sequence[Finding]) -> tuple[str, ...]:
         f"{'gives' if origin.options is None else 'writes'} {WHAT.get(best.model, 'its code for every row')}."
     ]
     steps += _other_code(context)
-    kinds = {one.kind for one in found}
+    topics = {finding.kind for finding in findings}
     if len(compared.ties()) > 1:
         steps.append(f"{comparing} shows how close the tied models are; only more rows can separate them.")
-    if kinds & {"odd_rows", "cells"}:
-        named = " and ".join(word for word, kind in (("rows", "odd_rows"), ("cells", "cells")) if kind in kinds)
-        steps.append(
-            f"Check the {named} that are named above at their source before anything else is computed from them."
-        )
-    if "pairs" in kinds:
+    if topics & {"odd_rows", "cells"}:
+        named = " and ".join(word for word, topic in (("rows", "odd_rows"), ("cells", "cells")) if topic in topics)
+        steps.append(f"Check the {named} that are named above at their source before any further analysis.")
+    if "pairs" in topics:
         option = "`drop=[...]` of `open_table`" if origin.options is None else "`--drop COLUMN`"
-        steps.append(
-            f"If two columns that belong together ask the same thing, leave one out ({option}), and run this again."
-        )
-    if "missing" in kinds:
-        steps.append(f"`{origin.completed()}` fills in the blanks with probabilities.")
+        steps.append(f"If two associated columns measure the same thing, exclude one ({option}), and run this again.")
+    if "missing" in topics:
+        steps.append(f"`{origin.completed()}` imputes the missing values by probabilities.")
     return (*steps, *origin.notes)
 
 
 def _other_code(context: Context) -> list[str]:
-    """Return how to count the smaller of two codes as yes: 1 may mean yes, and 2 no."""
+    """Return how to code the smaller of two numbers as 1: it may mean yes, and the other no."""
     table = context.table
     if table is None or table.coding is None or not table.coding.named:
         return []
@@ -135,7 +131,7 @@ def _other_code(context: Context) -> list[str]:
 
 
 def _more(context: Context, every_column: bool) -> str:
-    """Return what sets the fit apart from the report's own, if anything: more rows, or more columns."""
+    """Return how the fit differs from that of the report, if it does: more rows, or more columns."""
     sample = context.sample
     more = [] if sample.every_row else [f"all {sample.look.n_rows:,} rows (the report used {len(sample.rows):,})"]
     if not every_column:

@@ -1,4 +1,4 @@
-"""What a finding is: a sentence, the numbers in it, and the section that shows it."""
+"""A finding: a sentence, the numbers in it, and the section that shows it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Number = float | int | str
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was found in a table.
+    """One finding about a table.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Finding:
     rows, of_rows : int
         The number of rows behind it, and the number in the table.
     title : str
-        Two to five words, such as "Three kinds of rows".
+        Two to five words, such as "Class 1 of 3: 40%".
     names_rows : bool
         Whether the sentence names individual rows, which a report without rows must leave out; `find` never returns
         such a finding for one.
@@ -64,16 +64,16 @@ class Finding:
 
 @dataclass(frozen=True)
 class Findings:
-    """What a report says first.
+    """What a report begins with.
 
     Attributes
     ----------
     table : str
-        What the table is, in a sentence.
+        Summary of the table, in a sentence.
     picture : str
-        The model that fits and how sure that is, in a sentence or two.
-    found : tuple of Finding
-        The most important first, at most six; empty where nothing is hidden.
+        The model that fits and how certain that is, in a sentence or two.
+    findings : tuple of Finding
+        The most important first, at most six; empty if no model beats independent columns.
     next_steps : tuple of str
         What to do next: each is a sentence with a command or a line of Python between backticks.
     numbers : dict
@@ -86,7 +86,7 @@ class Findings:
 
     table: str
     picture: str
-    found: tuple[Finding, ...] = ()
+    findings: tuple[Finding, ...] = ()
     next_steps: tuple[str, ...] = ()
     numbers: Mapping[str, Number] = field(default_factory=dict)
     coding: str = ""
@@ -95,14 +95,14 @@ class Findings:
 
 # Which of the tied models the findings describe.
 
-# Influences raise and lower every column at once, which takes many words: a tied model with kinds or scales says it in
-# fewer, and no worse.
+# A hidden unit raises and lowers every column at once, which takes many words: a tied model of classes or dimensions is
+# easier to describe.
 HARD_TO_READ = "CombinationMachine"
 READABLE = ("LatentClassAnalysis", "LogisticPCA", "ClippedPCA", "NoisyOrNetwork", HARD_TO_READ)
 
 
 def described(context: Context) -> Fit | None:
-    """Return the chosen model, or a tied one where it is hard to read or its fit was cut short; None if all were."""
+    """Return the chosen model, or a tied one if it is hard to read or did not converge; None if none converged."""
     compared = context.fits.compared
     tied = sorted((name for name in compared.ties() if name in READABLE), key=READABLE.index)
     order = [compared.best, *tied]

@@ -13,7 +13,7 @@ from hiddenbits.reporting.sample import Sample, supported
 from hiddenbits.reporting.text import count, percent, quoted
 
 NAMED = 3  # columns in a sentence, on each side
-ONE_SIDED = 0.85  # of the named columns, this share goes the same way: the rows differ in how many ones they have
+ONE_SIDED = 0.85  # share of the named columns with the same sign, beyond which rows differ in their number of 1s
 FEW = 1000  # rows of a set below which shares are whole percentages: one row is more than a tenth of one
 ENOUGH = 4  # named columns that make such a statement possible
 WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
@@ -30,7 +30,7 @@ def joined(phrases: Sequence[str]) -> str:
 
 
 def of_rows(context: Context, rows: int) -> str:
-    """Say on how many rows a figure rests, where these are not all rows: ", among 2,366 of the 9,835 rows"."""
+    """Return the number of rows of a value if it is not of all rows: ", among 2,366 of the 9,835 rows"."""
     total = context.sample.look.n_rows
     return "" if rows == total else f", among {rows:,} of the {count(total, 'row')}"
 
@@ -39,7 +39,7 @@ class Sides:
     """The columns in which two sets of rows differ, in words and numbers.
 
     `more` and `less` are the columns that the first set has more and less often, the largest effects first;
-    `leaning` is 1 or -1 where nearly all go the same way, else 0. Otherwise only columns are named that the pairs of
+    `leaning` is 1 or -1 if nearly all have the same sign, else 0. Otherwise only columns are named that the pairs of
     the table support (`links.supported`).
     """
 
@@ -56,48 +56,47 @@ class Sides:
         self.less = [j for j in self.columns if signs[j] < 0]
 
     def shown(
-        self, columns: Sequence[int], there: str, *, here: str = "of them", flipped: bool = False, most: int = NAMED
+        self, columns: Sequence[int], second: str, *, first: str = "of them", flipped: bool = False, most: int = NAMED
     ) -> str:
         """Return columns with the shares of both sets: "milk" (60% of them, 20% of others), "butter" (41%, 9%)."""
         share = self.between.shares[::-1] if flipped else self.between.shares
-        said = []
-        for at, j in enumerate(columns[:most]):
-            few = float(self.between.seen[:, j].min()) < FEW
+        phrases = []
+        for number, j in enumerate(columns[:most]):
+            few = float(self.between.observed[:, j].min()) < FEW
             p, q = percent(float(share[0, j]), few=few), percent(float(share[1, j]), few=few)
-            said.append(
-                f"{quoted(self.names[j])} ({p}, {q})" if at else f"{quoted(self.names[j])} ({p} {here}, {q} {there})"
-            )
-        return joined(said)
+            shares = f"({p}, {q})" if number else f"({p} {first}, {q} {second})"
+            phrases.append(f"{quoted(self.names[j])} {shares}")
+        return joined(phrases)
 
     def numbers(self, columns: Sequence[int], most: int = NAMED) -> dict[str, Number]:
         """Return the same shares and the standard errors of their differences, by name."""
         share, error = self.between.shares, self.between.errors
-        found: dict[str, Number] = {}
+        numbers: dict[str, Number] = {}
         for j in columns[:most]:
-            found[f"share of {self.names[j]}"] = float(share[0, j])
-            found[f"share of {self.names[j]}, others"] = float(share[1, j])
-            found[f"error of {self.names[j]}"] = float(error[j])
-        return found
+            numbers[f"share of {self.names[j]}"] = float(share[0, j])
+            numbers[f"share of {self.names[j]}, others"] = float(share[1, j])
+            numbers[f"error of {self.names[j]}"] = float(error[j])
+        return numbers
 
     @property
     def totals(self) -> tuple[float, float]:
-        """Mean number of ones in a row of both sets: the sum of the shares."""
+        """Mean number of 1s in a row of both sets: the sum of the shares."""
         first, second = self.between.shares.sum(axis=1)
         return float(first), float(second)
 
     def apart(self, other: str) -> tuple[str, dict[str, Number]]:
-        """Say what sets the first set of rows apart from the other, with the numbers; "" if nothing may be named."""
+        """Describe how the first set of rows differs from the other, with the numbers; "" if nothing may be named."""
         if not self.columns:
             return "", {}
         if self.leaning:
             first, second = self.totals
             top = self.more if self.leaning > 0 else self.less
-            said = (
+            phrase = (
                 f"have {'more' if self.leaning > 0 else 'fewer'} {self.ones} in almost every column (on average "
                 f"{first:.1f} of {len(self.names)}, {other} {second:.1f}), most clearly in "
                 f"{self.shown(top, f'of {other}')}"
             )
-            return said, {"ones": first, "ones, others": second, **self.numbers(top)}
+            return phrase, {"1s": first, "1s, others": second, **self.numbers(top)}
         parts = []
         if self.more:
             parts.append(f"more often have {self.shown(self.more, f'of {other}')}")

@@ -57,31 +57,31 @@
 
   // What a choice paints: a glyph for each dot, and the legend.
   function painted(choice) {
-    const at = Number(choice.slice(1));
+    const column = Number(choice.slice(1));
     if (choice[0] === "c") {
-      const codes = map.ones.map((ones, i) => (ones.includes(at) ? 0 : map.blank[i].includes(at) ? 2 : 1));
-      const [zero, one] = map.values ? map.values[at] : ["0", "1"];
-      return { codes, glyphs: [["k0", 0], ["off", 0], ["blank", 3]], labels: [one, zero, "blank"] };
+      const codes = map.ones.map((ones, i) => (ones.includes(column) ? 0 : map.blank[i].includes(column) ? 2 : 1));
+      const [zero, one] = map.values ? map.values[column] : ["0", "1"];
+      return { codes, glyphs: [["k0", 0], ["off", 0], ["blank", 3]], labels: [one, zero, "missing"] };
     }
-    const column = map.beside[at];
-    if (column.numeric) {
-      const last = column.labels.length, codes = column.codes.map((c) => Math.min(STEPS - 1, Math.floor((STEPS * c) / last)));
+    const other = map.beside[column];
+    if (other.numeric) {
+      const last = other.labels.length, codes = other.codes.map((c) => Math.min(STEPS - 1, Math.floor((STEPS * c) / last)));
       const labels = [...Array(STEPS).keys()].map((k) => {
         const low = Math.ceil((k * last) / STEPS), high = Math.ceil(((k + 1) * last) / STEPS) - 1;
-        return low === high ? column.labels[low] : `${column.labels[low]} to ${column.labels[high]}`;
+        return low === high ? other.labels[low] : `${other.labels[low]} to ${other.labels[high]}`;
       });
       return { codes, glyphs: SCALE, labels };
     }
-    if (column.labels.length <= FEW) return { codes: column.codes, glyphs: GLYPHS, labels: column.labels };
-    const codes = column.codes.map((c) => Math.min(c, FEW - 1));
-    return { codes, glyphs: GLYPHS, labels: [...column.labels.slice(0, FEW - 1), `${column.labels.length - FEW + 1} others`] };
+    if (other.labels.length <= FEW) return { codes: other.codes, glyphs: GLYPHS, labels: other.labels };
+    const codes = other.codes.map((c) => Math.min(c, FEW - 1));
+    return { codes, glyphs: GLYPHS, labels: [...other.labels.slice(0, FEW - 1), `${other.labels.length - FEW + 1} others`] };
   }
 
   function element(tag, text, name) {
-    const made = document.createElement(tag);
-    if (text !== undefined) made.textContent = text; // text, never markup
-    if (name) made.className = name;
-    return made;
+    const node = document.createElement(tag);
+    if (text !== undefined) node.textContent = text; // text, never markup
+    if (name) node.className = name;
+    return node;
   }
 
   function paint() {
@@ -132,7 +132,7 @@
       readout.append(line);
     });
     readout.append(listed(map.head, map.ones[i]));
-    if (map.blank[i].length) readout.append(listed("Empty", map.blank[i]));
+    if (map.blank[i].length) readout.append(listed("Missing", map.blank[i]));
   }
 
   function near(event) {
@@ -155,8 +155,8 @@
     if (!way) return;
     event.preventDefault();
     const [list, step] = way;
-    const at = shown < 0 ? (step > 0 ? -1 : list.length) : list.indexOf(shown);
-    show(list[Math.max(0, Math.min(list.length - 1, at + step))]);
+    const position = shown < 0 ? (step > 0 ? -1 : list.length) : list.indexOf(shown);
+    show(list[Math.max(0, Math.min(list.length - 1, position + step))]);
   });
   select.addEventListener("change", paint);
   paint();

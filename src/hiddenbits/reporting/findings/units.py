@@ -1,4 +1,4 @@
-"""Findings about kinds of rows, and about causes: hidden units that are on in some rows and off in others."""
+"""Findings about latent classes, causes and hidden units: units that are on in some rows and off in others."""
 
 from __future__ import annotations
 
@@ -18,109 +18,109 @@ from hiddenbits.reporting.fits import Fit
 from hiddenbits.reporting.text import percent
 from hiddenbits.tables import Piece, Table, map_pieces
 
-UNIT = {"CombinationMachine": "influence", "NoisyOrNetwork": "cause"}
+UNIT = {"CombinationMachine": "hidden unit", "NoisyOrNetwork": "cause"}
 RINGS = "filled dots: these rows; rings: the other rows"
 
 
-def kinds(context: Context, fit: Fit) -> list[Finding]:
-    """Say how large the kinds are and what sets each apart; figures are of all rows where that is quick."""
+def classes(context: Context, fit: Fit) -> list[Finding]:
+    """Describe the size of each class and how it differs; values are of all rows unless the table is too large."""
     units = all_units(context, fit.model)
     order = unit_order(context, fit.model)
     if len(order) == 2:
-        return _two_kinds(context, units, int(np.argmax(units.on)))
-    found = []
+        return _two_classes(context, units, int(np.argmax(units.on)))
+    findings = []
     for number, k in enumerate(order, 1):
         sides = Sides(units.contrast(k), context.sample, least_rows(units.n))
-        said, numbers = sides.apart("the other rows")
-        if said:
+        difference, numbers = sides.apart("the other rows")
+        if difference:
             share = float(units.shares[k])
             of_all = of_rows(context, units.n)
-            sentence = f"Kind {number} of {len(order)} is {percent(share)} of the rows{of_all}: they {said}."
-            figures: dict[str, Number] = {"kind": number, "kinds": len(order), "share": share, **numbers}
-            title = f"Kind {number} of {len(order)}: {percent(share)}"
-            found.append(_made(context, "classes", title, sentence, figures, sides, units))
-    return found
+            sentence = f"Class {number} of {len(order)} is {percent(share)} of the rows{of_all}: they {difference}."
+            numbers = {"class": number, "classes": len(order), "share": share, **numbers}
+            title = f"Class {number} of {len(order)}: {percent(share)}"
+            findings.append(_made(context, "classes", title, sentence, numbers, sides, units))
+    return findings
 
 
-def _two_kinds(context: Context, units: Units, large: int) -> list[Finding]:
-    """Describe two kinds in one sentence: each is what the other is not."""
+def _two_classes(context: Context, units: UnitCounts, large: int) -> list[Finding]:
+    """Describe two classes in one sentence: each is what the other is not."""
     sides = Sides(units.contrast(large), context.sample, least_rows(units.n))
     share = float(units.shares[large])
-    figures: dict[str, Number] = {"share": share, "share of the other kind": 1.0 - share}
+    shares: dict[str, Number] = {"share": share, "share of the other class": 1.0 - share}
     if not sides.columns:
         return []
     opening = (
-        f"The rows are of two kinds, {percent(share)} and {percent(1.0 - share)} of them{of_rows(context, units.n)}."
+        f"The rows form two classes, {percent(share)} and {percent(1.0 - share)} of them{of_rows(context, units.n)}."
     )
     if sides.leaning or not (sides.more and sides.less):
-        said, numbers = sides.apart("the other kind")
-        sentence = f"{opening} Rows of the larger kind {said}."
+        difference, numbers = sides.apart("the other class")
+        sentence = f"{opening} Rows of the larger class {difference}."
     else:
         numbers = sides.numbers(sides.more) | sides.numbers(sides.less)
         sentence = (
-            f"{opening} The larger kind more often has {sides.shown(sides.more, 'of the other')}; the smaller kind "
+            f"{opening} The larger class more often has {sides.shown(sides.more, 'of the other')}; the smaller class "
             f"{sides.shown(sides.less, 'of the larger', flipped=True)}."
         )
-    return [_made(context, "classes", "Two kinds of rows", sentence, figures | numbers, sides, units)]
+    return [_made(context, "classes", "Two classes", sentence, shares | numbers, sides, units)]
 
 
 def causes(context: Context, fit: Fit) -> list[Finding]:
-    """Say how often each cause is active and what it switches on; those that explain most come first.
+    """Describe how often each cause is active and what it switches on; those that explain most come first.
 
-    What an influence does when it is on, its opposite does when it is off: one that is on in most rows is described by
-    the rows in which it is off.
+    A hidden unit can be exchanged with its complement: one that is on in most rows is described by the rows in which it
+    is off.
     """
     units, unit = units_of(fit.model, context.sample.cells), UNIT[fit.name]
-    found = []
+    weighted = []
     for number, k in enumerate(unit_order(context, fit.model), 1):
         share = float(units.shares[k])
         between, flipped = units.contrast(k), share > 0.5
         if flipped:
-            share, between = 1.0 - share, Contrast(between.ones[::-1], between.seen[::-1])
+            share, between = 1.0 - share, Contrast(between.ones[::-1], between.observed[::-1])
         sides = Sides(between, context.sample, least_rows(units.n))
-        said, numbers = sides.apart("the other rows")
-        if said:
+        difference, numbers = sides.apart("the other rows")
+        if difference:
             where = f"{'off' if flipped else 'on'} in {percent(share)} of the rows"
-            called = f"{unit.capitalize()} {number} of {len(units.on)}"
-            sentence = f"{called} is {where}{of_rows(context, units.n)}: these rows {said}."
+            label = f"{unit.capitalize()} {number} of {len(units.on)}"
+            sentence = f"{label} is {where}{of_rows(context, units.n)}: these rows {difference}."
             title = f"{unit.capitalize()} {number}: {where}"
-            figures: dict[str, Number] = {unit: number, f"{unit}s": len(units.on), "share": share, **numbers}
+            numbers = {unit: number, f"{unit}s": len(units.on), "share": share, **numbers}
             weight = share * (1.0 - share) * float(np.abs(between.difference[sides.columns]).sum())
-            found.append((-weight, _made(context, "causes", title, sentence, figures, sides, units)))
-    return [one for _, one in sorted(found, key=lambda pair: pair[0])]
+            weighted.append((-weight, _made(context, "causes", title, sentence, numbers, sides, units)))
+    return [finding for _, finding in sorted(weighted, key=lambda pair: pair[0])]
 
 
 def _made(
-    context: Context, kind: str, title: str, sentence: str, numbers: dict[str, Number], sides: Sides, units: Units
+    context: Context, kind: str, title: str, sentence: str, numbers: dict[str, Number], sides: Sides, units: UnitCounts
 ) -> Finding:
     drawing = dumbbells(sides.lines(), f"{title}; {RINGS}.")
     total = context.sample.look.n_rows
     return Finding(kind, sentence, numbers, drawing, kind, units.n, total, title)  # type: ignore[arg-type]
 
 
-# The hidden units of a model, kinds of rows or causes, counted over all rows or over those that the models use.
+# Counts of the units of a model (classes, causes, hidden units), over all rows or over those that the models use.
 
 ALL_CELLS = 200_000_000  # tables with at most this many cells are counted whole
 PIECE_CELLS = 1 << 22
 
 
 @dataclass(frozen=True, eq=False)
-class Units:
+class UnitCounts:
     """Sums over rows. A row counts for a unit by the probability that the unit is on in it.
 
-    `n` is the number of rows, `on` its sum by unit, `ones` and `seen` the ones and the observed cells by unit and
-    column, `all_ones` and `all_seen` the same of all rows.
+    `n` is the number of rows, `on` the sum by unit, `ones` and `observed` the 1s and the observed cells by unit and
+    column, `all_ones` and `all_observed` the same of all rows.
     """
 
     n: int
     on: Floats
     ones: Floats
-    seen: Floats
+    observed: Floats
     all_ones: Floats
-    all_seen: Floats
+    all_observed: Floats
 
-    def __add__(self, other: Units) -> Units:
-        return Units(*(getattr(self, name) + getattr(other, name) for name in self.__dataclass_fields__))
+    def __add__(self, other: UnitCounts) -> UnitCounts:
+        return UnitCounts(*(getattr(self, name) + getattr(other, name) for name in self.__dataclass_fields__))
 
     @property
     def shares(self) -> Floats:
@@ -130,7 +130,7 @@ class Units:
     def contrast(self, unit: int) -> Contrast:
         """Return the rows with a unit against those without."""
         ones = np.stack([self.ones[unit], self.all_ones - self.ones[unit]])
-        return Contrast(np.maximum(ones, 0.0), np.stack([self.seen[unit], self.all_seen - self.seen[unit]]))
+        return Contrast(np.maximum(ones, 0.0), np.stack([self.observed[unit], self.all_observed - self.observed[unit]]))
 
 
 def unit_order(context: Context, model: Any) -> list[int]:
@@ -139,14 +139,15 @@ def unit_order(context: Context, model: Any) -> list[int]:
     return [int(k) for k in np.argsort(-codes.mean(axis=0), kind="stable")]
 
 
-def units_of(model: Any, cells: Floats) -> Units:
+def units_of(model: Any, cells: Floats) -> UnitCounts:
     """Return the units of a model on these rows."""
     codes = np.asarray(model.transform(cells), np.float64)
-    seen, ones = (~np.isnan(cells)).astype(np.float64), np.nan_to_num(cells)
-    return Units(len(cells), codes.sum(axis=0), codes.T @ ones, codes.T @ seen, ones.sum(axis=0), seen.sum(axis=0))
+    observed, ones = (~np.isnan(cells)).astype(np.float64), np.nan_to_num(cells)
+    counts = codes.sum(axis=0), codes.T @ ones, codes.T @ observed, ones.sum(axis=0), observed.sum(axis=0)
+    return UnitCounts(len(cells), *counts)
 
 
-def all_units(context: Context, model: Any) -> Units:
+def all_units(context: Context, model: Any) -> UnitCounts:
     """Return the units of a model on all rows of the table, or if it is too large for that on the sampled rows."""
     sample, table = context.sample, context.table
     if sample.every_row or table is None or table.shape[0] * table.shape[1] > ALL_CELLS:
@@ -154,23 +155,23 @@ def all_units(context: Context, model: Any) -> Units:
     return _counted(table, model, sample.columns)
 
 
-def _counted(table: Table, model: Any, columns: NDArray[np.int64]) -> Units:
+def _counted(table: Table, model: Any, columns: NDArray[np.int64]) -> UnitCounts:
     height = max(1, PIECE_CELLS // table.shape[1])
-    first, *others = map_pieces(_Count(model, columns), table, height)
-    total: Units = first
+    first, *others = map_pieces(_UnitCounter(model, columns), table, height)
+    total: UnitCounts = first
     for units in others:
         total = total + units
     return total
 
 
 @dataclass(frozen=True)
-class _Count:
+class _UnitCounter:
     """Counts the units of a piece; a class, so that it can be sent to a cluster."""
 
     model: Any
     columns: NDArray[np.int64]
 
-    def __call__(self, piece: Piece) -> Units:
+    def __call__(self, piece: Piece) -> UnitCounts:
         x, observed = piece.table.source.read(0, piece.table.shape[0])
         cells = x.to_dense()[:, self.columns].astype(np.float64)
         cells[observed.to_dense()[:, self.columns] == 0] = np.nan
