@@ -20,7 +20,7 @@ from sklearn.base import BaseEstimator
 
 import hiddenbits
 from hiddenbits.data.hashing import digest
-from hiddenbits.quoting import printable, told
+from hiddenbits.quoting import printable, redacted
 from hiddenbits.store import make_folder, whole_file
 from hiddenbits.tables import Piece, Table, map_pieces
 
@@ -86,7 +86,7 @@ class FitCache:
                 arrays = {name: held[name] for name in held.files}
         except (OSError, ValueError, KeyError) as error:
             raise ValueError(
-                f"{printable(path)} cannot be read: {told(error, path)}. Delete it to repeat the fit."
+                f"{printable(path)} cannot be read: {redacted(error, path)}. Delete it to repeat the fit."
             ) from error
         model = path.with_suffix(".hb")
         return figures, arrays, hiddenbits.load(model) if model.is_file() else None

@@ -50,7 +50,7 @@ class Key:
 
     Examples
     --------
-    >>> Key(0).at(pass_number=3, block=7).rng().random() == Key(0).at(pass_number=3, block=7).rng().random()
+    >>> Key(0).derive(pass_number=3, block=7).rng().random() == Key(0).derive(pass_number=3, block=7).rng().random()
     True
     """
 
@@ -59,7 +59,7 @@ class Key:
     pass_number: int = 0
     block: int = DRIVER
 
-    def at(self, *, restart: int | None = None, pass_number: int | None = None, block: int | None = None) -> Key:
+    def derive(self, *, restart: int | None = None, pass_number: int | None = None, block: int | None = None) -> Key:
         """Return the key of another restart, pass or block."""
         return replace(
             self,
@@ -413,7 +413,7 @@ class Planned(Model[P, S], Protocol[P, S]):
 
 
 @runtime_checkable
-class BeginsOnFew(Protocol[P]):
+class StartsOnSubsample(Protocol[P]):
     """A model whose fits to long tables begin on some of the rows."""
 
     @property

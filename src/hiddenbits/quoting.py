@@ -3,7 +3,7 @@
 A column or a file may be called anything: escape sequences that recolor or clear a terminal, letters that turn the
 line around, line breaks that fake a second message. A cell may be private, and a message of another library may repeat
 a cell, a password or a signed address. This module is the one place that decides what is shown of them: `printable` for
-names, `quoted` for cells, `told` for the messages of others, and `discreet` for all errors that leave a public
+names, `quoted` for cells, `redacted` for the messages of others, and `discreet` for all errors that leave a public
 function, with the errors that they came from. Every room may use it.
 """
 
@@ -120,7 +120,7 @@ def quoted(cell: object) -> str:
     return shown if len(shown) <= MOST else shown[:MOST] + "..."
 
 
-def told(error: object, *places: object, secrets: Iterable[str] = ()) -> str:
+def redacted(error: object, *places: object, secrets: Iterable[str] = ()) -> str:
     """Return a message of another program on one line, without secrets. It may quote cells: they are cut, or hidden.
 
     Parameters
@@ -134,9 +134,9 @@ def told(error: object, *places: object, secrets: Iterable[str] = ()) -> str:
 
     Examples
     --------
-    >>> told("could not convert string to float: 'a diagnosis that is private'")
+    >>> redacted("could not convert string to float: 'a diagnosis that is private'")
     "could not convert string to float: 'a diagnosis that is ...'"
-    >>> told('Invalid bucket name "key:word@bucket"')
+    >>> redacted('Invalid bucket name "key:word@bucket"')
     'Invalid bucket name "***@bucket"'
     """
     if values_hidden() and not (isinstance(error, OSError) and error.errno):  # the system's own words hold no cell
@@ -186,7 +186,7 @@ def _secrets_of(places: Iterable[object]) -> Iterator[str]:
 def discreet(*places: object) -> Iterator[None]:
     """Let out no error that shows a secret, or a value if values are hidden, nor one that came from such an error.
 
-    An error of ours is worded with `quoted` and `told`, and passes. Another one passes unless something has to be
+    An error of ours is worded with `quoted` and `redacted`, and passes. Another one passes unless something has to be
     hidden: then its nearest base class is raised, with what may be shown. What an error came from, which tracebacks
     print, is cut off before the first error that may not be shown.
 
@@ -202,7 +202,7 @@ def discreet(*places: object) -> Iterator[None]:
             _cut_off(error, places)
             if _may_be_shown(error, places):
                 raise
-            raise _reworded(error, told(error, *places)) from None
+            raise _reworded(error, redacted(error, *places)) from None
     except Exception as error:
         if error.__suppress_context__:  # not printed, but a worker would send it
             error.__context__ = None
@@ -250,8 +250,8 @@ def _reworded(error: Exception, text: str) -> Exception:
 
 
 def message_of(error: BaseException) -> str:
-    """Return the message of any error as it may be shown: ours as it is, all others as `told` has them."""
-    return str(error) if _may_be_shown(error, ()) else told(error)
+    """Return the message of any error as it may be shown: ours as it is, all others as `redacted` has them."""
+    return str(error) if _may_be_shown(error, ()) else redacted(error)
 
 
 class PrintableError(ValueError):

@@ -276,7 +276,7 @@ def to_file(state: Any) -> tuple[dict[str, Any], dict[str, AnyArray]]:
             meta[name] = [[end.n_iter, str(end.reason)] for end in value]
             arrays[name] = np.array([end.objective for end in value])
         elif hint == RowMemory | None:
-            held = {} if value is None else value.here()
+            held = {} if value is None else value.local_values()
             for number, memory in held.items():
                 arrays |= prefixed(f"{name}.{number}", memory)
         elif hint in COUNTS:

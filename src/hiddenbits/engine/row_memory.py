@@ -28,11 +28,11 @@ class RowMemory(Protocol):
         """Keep something for a block."""
         ...
 
-    def settled(self) -> RowMemory:
+    def accepted(self) -> RowMemory:
         """Return the memory to keep after an accepted pass: what this pass stored, not the one before."""
         ...
 
-    def here(self) -> Mapping[int, Any]:
+    def local_values(self) -> Mapping[int, Any]:
         """Return what this process holds, by block number, for a checkpoint."""
         ...
 
@@ -65,11 +65,11 @@ class LocalRowMemory:
         """Keep something for a block."""
         self._after[block] = value
 
-    def settled(self) -> LocalRowMemory:
+    def accepted(self) -> LocalRowMemory:
         """Return the memory with what this pass stored alone."""
         return LocalRowMemory(None, self._after)
 
-    def here(self) -> Mapping[int, Any]:
+    def local_values(self) -> Mapping[int, Any]:
         """Return what this pass kept."""
         return self._after
 
@@ -103,11 +103,11 @@ class WorkerRowMemory:
                 del passes[number]
             passes.setdefault(self.after, {})[block] = value
 
-    def settled(self) -> WorkerRowMemory:
+    def accepted(self) -> WorkerRowMemory:
         """Return itself: the workers let go when the next pass begins."""
         return self
 
-    def here(self) -> Mapping[int, Any]:
+    def local_values(self) -> Mapping[int, Any]:
         """Return nothing: the memory of workers is not in the driver's checkpoint."""
         return {}
 

@@ -63,7 +63,7 @@ class Path(Generic[S]):
 
 
 @dataclass(frozen=True)
-class Estimate:
+class PartitionEstimate:
     """ln Z from one set of rows, its standard error, and the number of rows that it effectively rests on."""
 
     log_z: float
@@ -79,7 +79,7 @@ class Partition:
     ----------
     log_z, standard_error : float
         The estimates together, weighted by their precision; NaN where there is no figure to be trusted.
-    estimates : dict of str to Estimate
+    estimates : dict of str to PartitionEstimate
         What each base found.
     agree : bool
         The estimates lie within three standard errors of each other.
@@ -91,7 +91,7 @@ class Partition:
 
     log_z: float
     standard_error: float
-    estimates: dict[str, Estimate]
+    estimates: dict[str, PartitionEstimate]
     agree: bool
     trustworthy: bool
     why: str
@@ -125,7 +125,7 @@ def effective_size(log_weights: Floats) -> float:
     return float(np.exp(2.0 * logsumexp(log_weights) - logsumexp(2.0 * log_weights)))
 
 
-def estimate(log_weights: Floats, log_base: float) -> Estimate:
+def estimate(log_weights: Floats, log_base: float) -> PartitionEstimate:
     """Return ln Z = ln Z_0 + ln mean w, with the standard error sqrt[ var(w) / n ] / mean(w).
 
     var(w) / mean(w)^2 is n / ESS - 1 (times n / (n - 1)).
@@ -140,22 +140,22 @@ def estimate(log_weights: Floats, log_base: float) -> Estimate:
     log_mean = float(logsumexp(log_weights)) - float(np.log(n))
     ess = effective_size(log_weights)
     error = float(np.sqrt(max(n / ess - 1.0, 0.0) / (n - 1))) if n > 1 else np.inf
-    return Estimate(log_base + log_mean, error, ess)
+    return PartitionEstimate(log_base + log_mean, error, ess)
 
 
-def verdict(estimates: dict[str, Estimate], alike: str | None = None) -> Partition:
+def verdict(estimates: dict[str, PartitionEstimate], alike: str | None = None) -> Partition:
     """Judge the estimates together.
 
     Parameters
     ----------
-    estimates : dict of str to Estimate
+    estimates : dict of str to PartitionEstimate
         Two or more, by name.
     alike : str, optional
         Why agreement would say nothing: a sentence.
 
     Examples
     --------
-    >>> verdict({"uniform": Estimate(10.0, 0.1, 80.0), "means": Estimate(12.0, 0.1, 80.0)}).why
+    >>> verdict({"uniform": PartitionEstimate(10.0, 0.1, 80.0), "means": PartitionEstimate(12.0, 0.1, 80.0)}).why
     'The estimates of ln Z disagree: uniform 10.00 (s.e. 0.10), means 12.00 (s.e. 0.10). Some of the rows missed modes.'
     """
     found = list(estimates.values())
@@ -194,7 +194,7 @@ def estimates_of(
     n_chains: int,
     rng: np.random.Generator,
     run: Run = map,
-) -> dict[str, Estimate]:
+) -> dict[str, PartitionEstimate]:
     """Climb every path with `n_chains` rows, in groups that `run` (like `map`) may run at the same time."""
     tasks = [(name, path, g.stop - g.start) for name, path in paths.items() for g in groups_of(n_chains, GROUP)]
 

@@ -13,14 +13,14 @@ from hiddenbits.data.bits import AllOnes, Bits, Complement
 
 
 @dataclass(frozen=True, eq=False)
-class Blanks:
+class MissingCells:
     """The missing cells of a block: `where` indexes them, None when there are none; `counts` is their number by row."""
 
     where: Any
     counts: AnyArray
 
     @classmethod
-    def of(cls, observed: Bits) -> Blanks:
+    def of(cls, observed: Bits) -> MissingCells:
         """Find the cells that were not observed."""
         if isinstance(observed, AllOnes):
             return cls(None, np.zeros(observed.shape[0]))

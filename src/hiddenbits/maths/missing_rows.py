@@ -23,7 +23,7 @@ from hiddenbits.maths.numerics import softmax_rows
 from hiddenbits.maths.state_sums import STATES_AT_ONCE, log_2cosh, states_of
 
 
-def rows_with_blanks(block: Block) -> Rows:
+def rows_with_missing(block: Block) -> Rows:
     """Return the rows of a block that have missing cells."""
     if isinstance(block.observed, AllOnes):
         return np.zeros(0, np.intp)
@@ -67,7 +67,7 @@ class States:
 
 
 @dataclass(frozen=True, eq=False)
-class Blanks:
+class MissingCellSums:
     """A machine, for rows with blanks. Each function takes A and the numbers of those rows of a block."""
 
     weights: Floats

@@ -28,7 +28,7 @@ SHORTEST, TALL, TALLEST = 1 << 13, 1 << 16, 1 << 20
 TRACE = 1e-11  # share of the total below which a cell is rounding
 
 
-class Cells(NamedTuple):
+class TwoByTwoTables(NamedTuple):
     """The four cells of 2 x 2 tables, as weights of rows: `one_zero` is where the first is 1 and the second 0."""
 
     one_one: Floats
@@ -75,7 +75,7 @@ class PairCounts(Arrays):
         """Weight of the rows in which each column was observed."""
         return np.broadcast_to(np.diagonal(self.seen), (self.n_columns,))
 
-    def cells(self, rows: slice, columns: slice) -> Cells:
+    def cells(self, rows: slice, columns: slice) -> TwoByTwoTables:
         """Return the 2 x 2 tables of some columns (`rows`) with others (`columns`).
 
         Sums of weights that are not whole numbers are rounded, so that an empty cell may come out as a trace of the
@@ -85,9 +85,9 @@ class PairCounts(Arrays):
         both, seen = self.both[rows, columns], np.broadcast_to(self.seen, (d, d))[rows, columns]
         ones = np.broadcast_to(self.ones, (d, d))
         first, second = ones[rows, columns], ones[columns, rows].T
-        cells = Cells(both, first - both, second - both, seen - first - second + both)
+        cells = TwoByTwoTables(both, first - both, second - both, seen - first - second + both)
         trace = TRACE * seen
-        return Cells(*(np.where(cell > trace, cell, 0.0) for cell in cells))
+        return TwoByTwoTables(*(np.where(cell > trace, cell, 0.0) for cell in cells))
 
 
 def block_rows(n_columns: int, row_cells: float) -> int:

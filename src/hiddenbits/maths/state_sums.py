@@ -76,7 +76,7 @@ def log_2cosh(x: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class Phase:
+class FreePhase:
     """What the free model expects: Z, E[h], E[x_j h_i] and E[x], each but ln Z times exp(-log_scale) Z while it adds.
 
     Sums of different blocks of states have different scales; adding takes the larger one.
@@ -197,7 +197,7 @@ class Halves:
         np.log(product, out=product)
         return np.asarray(start + product.sum(axis=0)), cells[:d]
 
-    def add_block(self, block: Block) -> Phase:
+    def add_block(self, block: Block) -> FreePhase:
         """Return the sums over a block of high states and all low ones."""
         d, m = self.weights.shape
         m_low = self.n_low
@@ -227,13 +227,13 @@ class Halves:
             on = m_low + np.flatnonzero(high)
             hidden[on] += sums[0]
             joint[on] += tanh[0]
-        return Phase(scale, total, hidden, np.ascontiguousarray(joint.T), visible)
+        return FreePhase(scale, total, hidden, np.ascontiguousarray(joint.T), visible)
 
-    def expected(self, total: Phase) -> Phase:
+    def expected(self, total: FreePhase) -> FreePhase:
         """Return the true expectations, from the sums over all blocks."""
         return total.normalized()
 
-    def _add_compiled(self, kernel: Any, highs: Floats) -> Phase:
+    def _add_compiled(self, kernel: Any, highs: Floats) -> FreePhase:
         """Return the same sums by the compiled kernel."""
         m_low = self.n_low
         a = highs @ self.weights[:, m_low:].T
@@ -245,7 +245,7 @@ class Halves:
         tanh_high, tanh_low = high[:, None] - 2.0 * of_high, low[:, None] - 2.0 * of_low
         hidden = np.concatenate([self.states @ low, highs.T @ high])
         joint = np.concatenate([self.states @ tanh_low, highs.T @ tanh_high])
-        return Phase(scale, float(high.sum()), hidden, np.ascontiguousarray(joint.T), tanh_high.sum(axis=0))
+        return FreePhase(scale, float(high.sum()), hidden, np.ascontiguousarray(joint.T), tanh_high.sum(axis=0))
 
     @cached_property
     def _squared_rows(self) -> Floats:
@@ -272,17 +272,17 @@ class StateSums(Protocol):
     def table(self) -> Table:
         """Return the states of the high units as a table of bits."""
 
-    def add_block(self, block: Block) -> Phase:
+    def add_block(self, block: Block) -> FreePhase:
         """Return the sums over a block of high states and all low ones."""
 
-    def expected(self, total: Phase) -> Phase:
+    def expected(self, total: FreePhase) -> FreePhase:
         """Return the true expectations, from the sums over all blocks."""
 
     def log_weights(self) -> Floats:
         """Return ln P(h) Z of all 2^m states."""
 
 
-def added_here(function: Callable[[Block], Phase], table: Table) -> Phase:
+def added_here(function: Callable[[Block], FreePhase], table: Table) -> FreePhase:
     """Return the sum of a function over the rows of a table of states, here and now; the engine does the same."""
     first, *others = table.grid(64).blocks
     total = function(first)
@@ -291,12 +291,12 @@ def added_here(function: Callable[[Block], Phase], table: Table) -> Phase:
     return total
 
 
-def expectations(states: StateSums, over: Callable[..., Phase] = added_here) -> Phase:
+def expectations(states: StateSums, over: Callable[..., FreePhase] = added_here) -> FreePhase:
     """Return what the free model expects; `over` adds a function over a table of states."""
     return states.expected(over(states.add_block, states.table()))
 
 
-def free_phase(weights: Floats, thresholds: Floats, bias: Floats) -> Phase:
+def free_phase(weights: Floats, thresholds: Floats, bias: Floats) -> FreePhase:
     """Return the expectations of the free model over bits.
 
     Examples

@@ -28,7 +28,7 @@ from scipy.special import ndtr, ndtri, owens_t
 
 from hiddenbits.array_types import Floats
 from hiddenbits.data import Arrays
-from hiddenbits.maths.pair_counts import TRACE, Cells, PairCounts
+from hiddenbits.maths.pair_counts import TRACE, PairCounts, TwoByTwoTables
 from hiddenbits.maths.tempering import Run
 
 Tile = tuple[slice, slice]
@@ -138,17 +138,17 @@ def _solve_tile(
 ) -> tuple[Floats, Floats, NDArray[np.bool_], NDArray[np.bool_]]:
     """Return what `solve_tables` says of the pairs of a tile."""
     upper = _upper(*tile)
-    return solve_tables(Cells(*(cell[upper] for cell in counts.cells(*tile))), pseudo_rows, everywhere)
+    return solve_tables(TwoByTwoTables(*(cell[upper] for cell in counts.cells(*tile))), pseudo_rows, everywhere)
 
 
 def solve_tables(
-    cells: Cells, pseudo_rows: float, everywhere: bool
+    cells: TwoByTwoTables, pseudo_rows: float, everywhere: bool
 ) -> tuple[Floats, Floats, NDArray[np.bool_], NDArray[np.bool_]]:
     """Return rho, its standard error, which tables have an empty cell, and which say nothing.
 
     Examples
     --------
-    >>> table = Cells(*(np.array([count]) for count in (40.0, 10.0, 10.0, 40.0)))
+    >>> table = TwoByTwoTables(*(np.array([count]) for count in (40.0, 10.0, 10.0, 40.0)))
     >>> rho, error, *_ = solve_tables(table, 1.0, False)
     >>> round(float(rho[0]), 6), round(float(error[0]), 6)          # sin(pi/2 (.8 - .2)), by the arcsine law
     (0.809017, 0.073863)

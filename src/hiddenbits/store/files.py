@@ -18,7 +18,7 @@ from typing import BinaryIO
 
 from hiddenbits.array_types import AnyArray
 from hiddenbits.exceptions import FileError
-from hiddenbits.quoting import printable, told
+from hiddenbits.quoting import printable, redacted
 from hiddenbits.store.header import DEFAULT_LIMITS, Limits, check_sizes, decode_header, decode_tensors, encode
 from hiddenbits.store.json import JSON, Flaw
 
@@ -269,10 +269,10 @@ def _telling(verb: str, path: object) -> Iterator[None]:
     except OSError as error:
         if isinstance(error, FileNotFoundError) and (verb == "read" or error.errno is None):
             raise  # clear as it is: no such file, or `check_target` has worded it
-        problem = error.strerror or told(error)
+        problem = error.strerror or redacted(error)
         raise FileError(f"cannot {verb} {name!r}: {problem}; check the path and the disk.") from error
     except ValueError as error:  # a path with a null character
-        raise FileError(f"cannot {verb} {name!r}: {told(error)}; check the path.") from error
+        raise FileError(f"cannot {verb} {name!r}: {redacted(error)}; check the path.") from error
 
 
 # Temporary files have an owner: the next to write in a folder removes those whose owner is dead, and no others.

@@ -18,7 +18,7 @@ import safetensors
 import safetensors.numpy
 
 from hiddenbits.array_types import AnyArray
-from hiddenbits.quoting import told
+from hiddenbits.quoting import redacted
 from hiddenbits.store.json import DAMAGED, JSON, RAISE_LIMIT, Flaw, dump, parse, plain, refuse_strange
 
 FORMAT = "hiddenbits"
@@ -72,7 +72,7 @@ DEFAULT_LIMITS = Limits()
 
 
 @dataclass(frozen=True)
-class Entry:
+class ArrayEntry:
     """One tensor as the header describes it; ``begin`` and ``end`` count from the end of the header."""
 
     code: str
@@ -90,7 +90,7 @@ class Header:
     meta_text: str
     meta: dict[str, JSON]
     checksum: str
-    entries: dict[str, Entry]
+    entries: dict[str, ArrayEntry]
 
 
 def check_sizes(size: int, n_header: int, limits: Limits) -> None:
@@ -150,7 +150,7 @@ def _metadata(found: object) -> tuple[str, str, str, str]:
     return VERSION, kind, meta_text, digest
 
 
-def _entry(name: str, found: object, limits: Limits) -> Entry:
+def _entry(name: str, found: object, limits: Limits) -> ArrayEntry:
     if not isinstance(found, dict) or found.keys() != {"dtype", "shape", "data_offsets"}:
         raise Flaw(f"tensor {name!r} is not described by dtype, shape and data_offsets")
     code, shape, offsets = found["dtype"], found["shape"], found["data_offsets"]
@@ -166,7 +166,7 @@ def _entry(name: str, found: object, limits: Limits) -> Entry:
     begin, end = offsets
     if end - begin != math.prod(shape) * DTYPES[code].itemsize:
         raise Flaw(f"tensor {name!r} has offsets that do not fit its shape")
-    return Entry(code, tuple(shape), begin, end)
+    return ArrayEntry(code, tuple(shape), begin, end)
 
 
 def _are_sizes(found: object, bound: int) -> bool:
@@ -249,7 +249,7 @@ def decode_tensors(raw: bytes, header: Header) -> Iterator[tuple[str, AnyArray]]
     try:
         views = {name: view["data"] for name, view in _deserialize(raw)}
     except Exception as error:  # whatever safetensors objects to, its reader gets one kind of error
-        raise Flaw(f"safetensors refuses it ({told(error)})") from None
+        raise Flaw(f"safetensors refuses it ({redacted(error)})") from None
     del raw
     entries = header.entries
     tensors = ((name, entries[name].code, entries[name].shape, data) for name, data in views.items())

@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from hiddenbits.quoting import told
+from hiddenbits.quoting import redacted
 
 JSON: TypeAlias = "bool | int | float | str | list[JSON] | dict[str, JSON] | None"
 
@@ -64,7 +64,7 @@ def parse(text: str, *, what: str, max_values: int, max_containers: int) -> Any:
     except RecursionError:
         raise Flaw(f"{what} is nested too deeply") from None
     except ValueError as error:
-        raise Flaw(f"{what} is not valid JSON ({told(error)})") from None
+        raise Flaw(f"{what} is not valid JSON ({redacted(error)})") from None
 
 
 def dump(value: JSON) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 from hiddenbits.addresses import secrets_of
 from hiddenbits.exceptions import TableError
-from hiddenbits.quoting import discreet, told
+from hiddenbits.quoting import discreet, redacted
 
 LOCAL_COPY = "Put simplecache:: before the address, which makes a local copy, or download the file."
 # What to say by the status of HTTP, or else by a word in the names of the errors' classes; the first that fits.
@@ -47,7 +47,7 @@ def reaching(shown: str, secrets: Iterable[str]) -> Iterator[None]:
         except TableError:
             raise
         except Exception as error:  # every file system has errors of its own; only library calls stand in such a block
-            what = f"{type(error).__name__}: {told(error, shown, secrets=secrets)}"
+            what = f"{type(error).__name__}: {redacted(error, shown, secrets=secrets)}"
             unknown = f"cannot be read from there ({what}). Check the address and storage_options=."
             # not chained: a secret may stand there in another form than the one that is known
             raise TableError(f"{shown}: {trouble(error, shown, secrets) or unknown}") from None
@@ -60,7 +60,7 @@ def trouble(error: BaseException, shown: str, secrets: Iterable[str]) -> str | N
         return f"the server cannot send parts of a file, or does not report its size, which is needed. {LOCAL_COPY}"
     status = next((code for code in map(_status, links) if code is not None), None)
     kind = status or " ".join(base.__name__.lower() for link in links for base in type(link).__mro__)
-    last = f"{type(links[-1]).__name__}: {told(links[-1], shown, secrets=secrets)}"
+    last = f"{type(links[-1]).__name__}: {redacted(links[-1], shown, secrets=secrets)}"
     return next((advice.format(kind=kind, last=last) for what, advice in ADVICE.items() if re.search(what, kind)), None)
 
 

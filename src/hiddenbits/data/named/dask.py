@@ -21,7 +21,7 @@ from hiddenbits.data.columns.protocol import HeldColumns
 from hiddenbits.data.request import Request
 from hiddenbits.data.table import Table
 from hiddenbits.exceptions import TableError
-from hiddenbits.quoting import discreet, told
+from hiddenbits.quoting import discreet, redacted
 
 PRIORITY = 10  # of chunks over parts, where both are tasks of one cluster: parts wait for chunks
 AT_ONCE = 1 << 24  # cells of partitions that are computed together, so that what they share is made once
@@ -121,7 +121,7 @@ class DaskChunks:
                 if pieces[-1][2]:
                     what = f"rows {pieces[0][3] + pieces[0][1]} to {pieces[-1][3] + pieces[-1][2] - 1}"
                 raise TableError(
-                    f"{what} cannot be computed by dask ({type(error).__name__}: {told(error)}). Fix the code that "
+                    f"{what} cannot be computed by dask ({type(error).__name__}: {redacted(error)}). Fix the code that "
                     "creates the chunks."
                 ) from error
         for (i, _, _, row), one in zip(pieces, found, strict=True):

@@ -18,7 +18,7 @@ from hiddenbits.data.locations.places import Place, for_library
 from hiddenbits.data.table import Table
 from hiddenbits.data.text_files import too_large
 from hiddenbits.exceptions import TableError
-from hiddenbits.quoting import told
+from hiddenbits.quoting import redacted
 
 READERS = {".sav": "read_sav", ".zsav": "read_sav", ".por": "read_por", ".dta": "read_dta"}
 CELL_BYTES = 16  # what a cell takes in memory while it is read, at least
@@ -79,7 +79,9 @@ def _columns(path: Place, labels: bool, encoding: Any, max_bytes: int) -> list[C
                 where.seek(0)
             cells, about = read(where, output_format="dict", **given)
         except (statistics.ReadstatError, statistics.PyreadstatError) as error:
-            raise TableError(f"the file is damaged, or not of SPSS or Stata ({told(error)}). Save it again.") from error
+            raise TableError(
+                f"the file is damaged, or not of SPSS or Stata ({redacted(error)}). Save it again."
+            ) from error
         check_shape(len(next(iter(cells.values()), ())), len(cells))
         named = about.variable_value_labels if labels else {}
         return [_labeled(name, column, named.get(name, {})) for name, column in cells.items()]

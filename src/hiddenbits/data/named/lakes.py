@@ -23,7 +23,7 @@ from hiddenbits.data.named.streams import open_batches, open_stream
 from hiddenbits.data.request import Request
 from hiddenbits.data.table import Table
 from hiddenbits.exceptions import TableError
-from hiddenbits.quoting import told
+from hiddenbits.quoting import redacted
 
 # Features with which files can be read as they are, or as is done here; columnMapping renames in some modes only.
 FEATURES = {"appendOnly", "columnMapping", "deletionVectors", "domainMetadata", "timestampNtz"}
@@ -73,8 +73,8 @@ def _loaded(X: Any, version: Any) -> tuple[Any, str]:
         if version is not None and "version" in said.lower():
             raise TableError(f"{shown}: the Delta table has no version {version}, or no longer.") from error
         raise TableError(
-            f"{shown}: the log of the Delta table cannot be read ({told(said)}). It is damaged, or of a newer kind; "
-            "update the package deltalake, or restore the folder _delta_log."
+            f"{shown}: the log of the Delta table cannot be read ({redacted(said)}). It is damaged, or of a newer "
+            "kind; update the package deltalake, or restore the folder _delta_log."
         ) from error
 
 
@@ -116,8 +116,8 @@ def _relative(path: str, folder: Path) -> Path:
         return (folder / plain).resolve().relative_to(folder)
     except (ValueError, OSError, RuntimeError):
         raise TableError(
-            f"the log names a file outside of the table's folder ({told(plain)}), which is not read. Copy the table as "
-            "a whole (a deep clone), or restore its log."
+            f"the log names a file outside of the table's folder ({redacted(plain)}), which is not read. Copy the "
+            "table as a whole (a deep clone), or restore its log."
         ) from None
 
 
@@ -129,7 +129,8 @@ def _deletion_vectors(delta: Any) -> list[tuple[str, Any]]:
         found = pyarrow().table(delta.deletion_vectors())
     except Exception as error:  # errors of Rust's are of no common class
         raise TableError(
-            f"its deletion vectors cannot be read ({told(str(error).splitlines()[0])}). Update the package deltalake."
+            f"its deletion vectors cannot be read ({redacted(str(error).splitlines()[0])}). Update the package "
+            "deltalake."
         ) from error
     columns = (found.column(name) for name in ("filepath", "selection_vector"))
     return [(str(file), rows.values) for file, rows in zip(*columns, strict=True)]

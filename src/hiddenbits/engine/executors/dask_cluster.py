@@ -36,7 +36,7 @@ from hiddenbits.engine.executors.dask_worker import Loader, Parcel, each_block, 
 from hiddenbits.engine.executors.local import S, T, U
 from hiddenbits.engine.row_memory import RowMemory, WorkerRowMemory, forget
 from hiddenbits.exceptions import ClusterError, EnvironmentChangedWarning
-from hiddenbits.quoting import printable, told
+from hiddenbits.quoting import printable, redacted
 
 logger = logging.getLogger(__name__)
 
@@ -192,7 +192,7 @@ class Cluster:
 
         if isinstance(error, KilledWorker):
             raise ClusterError(
-                f"Workers died repeatedly while they processed the table ({told(error)}). The usual cause is too "
+                f"Workers died repeatedly while they processed the table ({redacted(error)}). The usual cause is too "
                 "little memory: give workers more, or open the table with a smaller part_bytes=."
             ) from error
         raise error
@@ -211,8 +211,8 @@ class Cluster:
             return outcome.result()
 
     def _check_progress(
-        self, before: dask_scheduler.Progress | None, since: float
-    ) -> tuple[dask_scheduler.Progress | None, float]:
+        self, before: dask_scheduler.TaskProgress | None, since: float
+    ) -> tuple[dask_scheduler.TaskProgress | None, float]:
         """Return how far the tasks are and when they last went on; an error if that is too long ago."""
         now, idle = self._progress(), time.monotonic() - since
         if now is not None and (now.running or now != before):
@@ -225,9 +225,9 @@ class Cluster:
         logger.info("Waiting for the cluster for %.0f s: %s.", idle, _stalled(now))
         return before, since
 
-    def _progress(self) -> dask_scheduler.Progress | None:
+    def _progress(self) -> dask_scheduler.TaskProgress | None:
         """Return how far this executor's tasks are; None if the scheduler does not say."""
-        found: dask_scheduler.Progress
+        found: dask_scheduler.TaskProgress
         with self._plain_errors():
             try:
                 found = self._client.run_on_scheduler(
@@ -339,7 +339,7 @@ async def _outcome(future: Any) -> tuple[BaseException | None, Any]:
     return error, None if error else await future.result()
 
 
-def _stalled(progress: dask_scheduler.Progress | None) -> str:
+def _stalled(progress: dask_scheduler.TaskProgress | None) -> str:
     """Return what is being waited for."""
     if progress is None:
         return "its scheduler does not answer"

@@ -14,7 +14,7 @@ PART = "hiddenbits-part-"  # how the group of a part begins; the name of its exe
 
 
 @dataclass(frozen=True)
-class Progress:
+class TaskProgress:
     """How far the tasks of one executor are.
 
     Attributes
@@ -34,7 +34,7 @@ class Progress:
         return self.states.get("processing", 0) > 0
 
 
-def progress(name: str, dask_scheduler: Any) -> Progress:
+def progress(name: str, dask_scheduler: Any) -> TaskProgress:
     """Return how far the tasks of an executor are, after freeing parts from workers that are gone.
 
     The scheduler itself lets a part go elsewhere only while other workers are left. A task that has found no worker
@@ -51,7 +51,7 @@ def progress(name: str, dask_scheduler: Any) -> Progress:
         task.worker_restrictions = None
     waiting = {key: "processing" for key, task in freed if task.state == "no-worker"}
     dask_scheduler.transitions(waiting, f"{SPAN}-freed-{name}")
-    return Progress(len(dask_scheduler.workers), dict(Counter(task.state for task in tasks.values())))
+    return TaskProgress(len(dask_scheduler.workers), dict(Counter(task.state for task in tasks.values())))
 
 
 def workers(dask_scheduler: Any) -> dict[str, tuple[int, int]]:

@@ -17,7 +17,7 @@ from hiddenbits.engine.environment import environment
 from hiddenbits.engine.executors.local import S, T, one_blas_thread
 from hiddenbits.engine.tree_sum import Node, TreeSum
 from hiddenbits.exceptions import ClusterError, TableError
-from hiddenbits.quoting import told
+from hiddenbits.quoting import redacted
 
 Sums = list[tuple[Node, S]]
 
@@ -101,7 +101,7 @@ class Loader:
         except Exception as error:
             rows = f"rows {self.i * self.grid.part_rows} and after"
             raise TableError(
-                f"{_here()} cannot read part {self.i} ({rows}): {type(error).__name__}: {told(error)}. "
+                f"{_here()} cannot read part {self.i} ({rows}): {type(error).__name__}: {redacted(error)}. "
                 "Files must be at the same path on all workers."
             ) from error
         return replace(part, weights=self.weights)

@@ -153,7 +153,7 @@ class Local:
 
     def row_memory(self, last: RowMemory | None) -> RowMemory:
         """Return the memory for one more pass."""
-        return LocalRowMemory(None if last is None else last.here())
+        return LocalRowMemory(None if last is None else last.local_values())
 
     def run(self, function: Callable[[U], T], tasks: Iterable[U]) -> Iterable[T]:
         """Return function(task) for each task, in order: work without rows, such as Markov chains."""

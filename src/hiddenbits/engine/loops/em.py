@@ -136,7 +136,7 @@ def advance(
             objective=seen.objective,
             trace=(*now.trace, seen.objective),
             extrapolation=extrapolation,
-            row_memory=seen.row_memory and seen.row_memory.settled(),
+            row_memory=seen.row_memory and seen.row_memory.accepted(),
         )
     out_of_passes = StopReason.MAX_ITER if then.n_passes >= settings.max_iter else None
     return then, ENDS.get(verdict) or out_of_passes

@@ -96,7 +96,7 @@ class FitContext:
         """Weight of all rows."""
         return float(self.summary.weight)
 
-    def late(self, times: float = 1.0) -> bool:
+    def out_of_time(self, times: float = 1.0) -> bool:
         """Return whether the time of the fit is over, or would be before the middle of the next pass.
 
         That is expected to take so many times as long as the last one.
@@ -104,7 +104,7 @@ class FitContext:
         limit = self.settings.max_time
         return limit is not None and _now() - self.begun + 0.5 * times * self.pace.took >= limit
 
-    def keep(self, position: Position) -> Position:
+    def save_checkpoint(self, position: Position) -> Position:
         """Log and save a position; return it."""
         if self.logged:
             self.logged.moved(position)
@@ -125,10 +125,10 @@ class FitContext:
                 "Restart %d: pass %d, objective %.10g.", position.restart + 1, len(position.trace), position.trace[-1]
             )
         asked = bool(self.watch and to_callbacks and self.watch(position, False))
-        self.pace.stop = StopReason.CALLBACK if asked else StopReason.TIME if self.late() else None
+        self.pace.stop = StopReason.CALLBACK if asked else StopReason.TIME if self.out_of_time() else None
         reason = reason or self.pace.stop
         if reason is None and save:
-            self.keep(position)
+            self.save_checkpoint(position)
         return reason
 
     def log_stop(self, words: str, position: Position) -> None:

@@ -59,7 +59,7 @@ class Climb(Generic[P, S]):
         reason = None
         while reason is None:
             now, reason = self.segment(now, SEGMENT, to_callbacks=True)
-            self.context.keep(now)
+            self.context.save_checkpoint(now)
         return now, reason
 
     def segment(

@@ -52,7 +52,7 @@ def _after_pass(model: Planned[P, S], context: FitContext, now: Position) -> tup
     trace = (*now.trace, seen.objective)
     if not np.isfinite(seen.objective):
         return replace(now, trace=trace), StopReason.NOT_FINITE
-    memory = seen.row_memory and seen.row_memory.settled()
+    memory = seen.row_memory and seen.row_memory.accepted()
     new = seen.updated
     then = replace(now, params=new, safe=new, objective=seen.objective, trace=trace, row_memory=memory)
     return then, _why_stop(model, context, trace, n_small=2 if seen.memory_may_be_missing else 1)

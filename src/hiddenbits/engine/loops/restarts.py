@@ -49,7 +49,9 @@ def all_restarts(
         fresh = position.params is None and not position.finished
         limited = settings.max_time is not None and not subsample.n_rows
         quick = _quick_fits(alternative_starts, context) if limited and fresh else []
-        while position.restart < context.settings.n_init and not ((position.finished or quick) and context.late()):
+        while position.restart < context.settings.n_init and not (
+            (position.finished or quick) and context.out_of_time()
+        ):
             position = _first_position(context, subsample, position)
             if position.restart < context.settings.n_init:  # it has not ended on the subsample
                 position = one(context, position)
@@ -104,7 +106,7 @@ def _first_position(context: FitContext, subsample: SubsampleStart, position: Po
         LOG.info("Restart %d of %d begins.", position.restart + 1, context.settings.n_init)
     if subsample.n_rows:
         if fresh:
-            position = context.keep(subsample.best_start())
+            position = context.save_checkpoint(subsample.best_start())
         subsample.drop_checkpoints()
     return position
 
@@ -122,8 +124,8 @@ def restart(model: Model[P, S], loop: Loop, context: FitContext, position: Posit
         following = _next_stage(stages, context, position, reason)
         if following is None:
             break
-        position = context.keep(following)
-    ended = context.keep(_finished(model, context.settings, position, reason))
+        position = context.save_checkpoint(following)
+    ended = context.save_checkpoint(_finished(model, context.settings, position, reason))
     if context.watch:
         context.watch(position, True)
     return ended
@@ -169,9 +171,9 @@ def started(model: Model[P, S], context: FitContext, position: Position) -> Posi
         position = start_restart(model, settings, context.summary, passes, position)
         if settings.online_passes:
             position = _at_last_stage(model, settings, position)
-        position = context.keep(position)
+        position = context.save_checkpoint(position)
     while position.online.passes < settings.online_passes:
-        position = context.keep(_one_online_pass(stages_of(model)[-1].model, context, position))
+        position = context.save_checkpoint(_one_online_pass(stages_of(model)[-1].model, context, position))
     return position
 
 

@@ -47,7 +47,9 @@ def epochs(
     settings = context.settings
     if position.memory is None:
         key = Key(settings.seed, position.restart).stream("memory")
-        position = context.keep(replace(position, memory=model.first_memory(position.params, context.summary, key)))
+        position = context.save_checkpoint(
+            replace(position, memory=model.first_memory(position.params, context.summary, key))
+        )
     reason = None if settings.max_iter else StopReason.SCHEDULE  # no epochs: the start alone
     while reason is None:
         position, over = _epoch(model, context.grid, context.executor, settings, position), False

@@ -24,7 +24,7 @@ from hiddenbits.engine.executors.progress import without_progress
 from hiddenbits.engine.loops.fit_context import FitContext, RestartLoop
 from hiddenbits.engine.outcome import Restart, StopReason
 from hiddenbits.engine.state import PLAIN_PASSES_FROM_FIT, CheckpointStore, Extrapolation, Position
-from hiddenbits.model_api import BeginsOnFew, Climbs, Key, Model, Passes
+from hiddenbits.model_api import Climbs, Key, Model, Passes, StartsOnSubsample
 
 MORE = 2  # restarts on the subsample for each that was asked for, where there are several
 LARGER = 8  # the rows of the next subsample, for each row of the one before
@@ -46,7 +46,7 @@ class SubsampleStart:
     def n_rows(self) -> int:
         """Rows of the subsample; 0 where restarts begin with all rows, because none were asked for or it cannot pay."""
         wanted, summary = self.context.settings.start_rows, self.context.summary
-        if wanted is None or not isinstance(self.model, BeginsOnFew) or not self.context.grid.table.only_bits:
+        if wanted is None or not isinstance(self.model, StartsOnSubsample) or not self.context.grid.table.only_bits:
             return 0
         ones, zeros = summary.ones, summary.observed - summary.ones
         rarest = min((float(counts[counts > 0].min()) for counts in (ones, zeros) if counts.any()), default=np.inf)
@@ -99,18 +99,18 @@ class SubsampleStart:
         n_init = self.context.settings.n_init
         few = self._on_subsample(self.n_rows, n_init=n_init)
         ends: list[Position] = []
-        while len(ends) < n_init and not (ends and few.late()):
+        while len(ends) < n_init and not (ends and few.out_of_time()):
             ends.append(self._best_way(few, len(ends)))
         best, scale = max(ends, key=_reached), self.context.weight / few.weight
         others = tuple(_on_record(end, scale, StopReason.BEHIND) for end in ends if end is not best)
         rows = LARGER * self.n_rows
-        while self._worth_it(rows) and not few.late(LARGER):
+        while self._worth_it(rows) and not few.out_of_time(LARGER):
             few = self._on_subsample(rows, n_init=1)
             best = self.ways[0](few, self._going_on(best))
             few.log_stop(f"Restart %d of %d on {few.grid.as_given.table.shape[0]} rows", best)
             rows *= LARGER
         scale = self.context.weight / few.weight
-        if few.late(scale):
+        if few.out_of_time(scale):
             found = replace(best.best, restart=len(others), trace=tuple(scale * value for value in best.best.trace))
             finished = (*others, _on_record(best, scale, StopReason.TIME))
             return Position(restart=self.context.settings.n_init, finished=finished, best=found)
@@ -132,7 +132,7 @@ class SubsampleStart:
         ends: list[Position] = []
         ways = list(enumerate(self.ways))
         for number, way in ways if few.settings.max_time is None else reversed(ways):  # the quick ones first
-            if ends and few.late():
+            if ends and few.out_of_time():
                 break
             few = replace(few, checkpoints=self._checkpoints(restart, number))
             at = (few.checkpoints.load(few.summary) if few.checkpoints else None) or Position(restart=restart)

@@ -56,7 +56,7 @@ def climb_machine(model: Combination, context: FitContext, position: Position) -
     """Let a machine grow to its size, and climb until there is a reason to stop; return where that is, and why."""
     climb = Climb(model, context)
     while position.params.n_units < model.n_components:
-        position = context.keep(_with_a_further_unit(climb, model, position))
+        position = context.save_checkpoint(_with_a_further_unit(climb, model, position))
     return climb.to_its_end(position)
 
 

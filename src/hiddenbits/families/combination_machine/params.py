@@ -11,7 +11,7 @@ import numpy as np
 from hiddenbits.array_types import Floats
 from hiddenbits.data.declared import Params, Statistics
 from hiddenbits.maths.numerics import within
-from hiddenbits.maths.state_sums import Phase
+from hiddenbits.maths.state_sums import FreePhase
 
 RUN = 8  # floats that a processor works on at once
 NEVER = -1e4  # what a unit that is never on is told
@@ -114,7 +114,7 @@ class Centerd:
     scales: Floats
 
     @classmethod
-    def about(cls, phase: Phase, *, bias: bool, bits: bool = True) -> Centerd:
+    def about(cls, phase: FreePhase, *, bias: bool, bits: bool = True) -> Centerd:
         """Return the coordinates of a machine that expects this of itself."""
         mu, h = phase.visible, phase.hidden
         eta = h if bias else np.zeros(len(h))

@@ -39,7 +39,7 @@ from hiddenbits.data import Arrays, Block
 from hiddenbits.data.hashing import uniform_by_row_and_unit
 from hiddenbits.data.operands import product_with_totals
 from hiddenbits.data.rows_by_content import choose_rows, row_numbers
-from hiddenbits.maths.missing_rows import rows_with_blanks
+from hiddenbits.maths.missing_rows import rows_with_missing
 from hiddenbits.maths.numerics import softplus_and_sigmoid
 from hiddenbits.model_api import Key, Passes
 
@@ -210,7 +210,7 @@ def _add_block(look: _Look, block: Block) -> Sums:
     for i in range(k):
         h[:, i] = draws[:, i] < a[:, i]
         a[:, i + 1 :] -= h[:, i : i + 1] * look.gram[i, i + 1 :]
-    blank = rows_with_blanks(block)
+    blank = rows_with_missing(block)
     step = max(1, DENSE_CELLS // block.n_columns)
     chunks = [blank[start : start + step] for start in range(0, len(blank), step)]
     for rows in chunks:

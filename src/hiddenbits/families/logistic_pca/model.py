@@ -49,7 +49,7 @@ from hiddenbits.families.logistic_pca.params import (
 from hiddenbits.families.logistic_pca.refined_rows import FIRST_STEPS, settled_rows
 from hiddenbits.families.logistic_pca.rows import LogisticRows
 from hiddenbits.families.logistic_pca.start import expected_statistics, start_logistic
-from hiddenbits.maths.missing_cells import Blanks
+from hiddenbits.maths.missing_cells import MissingCells
 from hiddenbits.maths.packed_symmetric import Posterior, identity, pack_outer, packed_size, unpack
 from hiddenbits.maths.ridge import effective_ridge, log_prior
 from hiddenbits.model_api import AsOnSubsample, Footprint, Key, Passes, Promises
@@ -161,7 +161,7 @@ class Logistic(AsOnSubsample, LogisticRows):
         all_rows, bounds = self.cold(shared, block), np.empty(block.n_rows)
         moving, at, limit = np.arange(block.n_rows), all_rows, AT_REST[shared.V4.dtype.char]
         for _ in range(0, PATIENT_STEPS, LOOK_EVERY):
-            blanks = Blanks.of(block.observed.take(moving))
+            blanks = MissingCells.of(block.observed.take(moving))
             new, _, bounds[moving] = inner_steps(shared.V4, linear[moving], blanks, at, LOOK_EVERY)
             still = np.abs(new.mean - at.mean).max(axis=1) > limit
             all_rows.mean[moving], all_rows.covariance[moving] = new.mean, new.covariance
@@ -179,7 +179,7 @@ class Logistic(AsOnSubsample, LogisticRows):
         self, params: LogisticParams, shared: Shared, block: Block, carry: Posterior | None, key: Key
     ) -> tuple[LogisticStats, Posterior]:
         """E-step: the posterior of each row, and with it the two sums of each column."""
-        operands, blanks = self._operands(shared, block), Blanks.of(block.observed)
+        operands, blanks = self._operands(shared, block), MissingCells.of(block.observed)
         linear = linear_terms(shared.joint, shared.totals, *operands)
         posterior, kappa, bound = self.expect_rows(shared, block, linear, blanks, carry)
         sums = linear_sums(operands, block.weights[:, None] * posterior.extended(), self.dtype)
@@ -190,7 +190,7 @@ class Logistic(AsOnSubsample, LogisticRows):
         shared: Shared,
         block: Block,
         linear: Floats,
-        blanks: Blanks,
+        blanks: MissingCells,
         carry: Posterior | None,
     ) -> tuple[Posterior, AnyArray, Floats]:
         """Return the posterior of each row, 4 kappa (in this thread's buffer) and each row's bound."""
@@ -237,7 +237,7 @@ class Logistic(AsOnSubsample, LogisticRows):
         for some in _slices(block):
             linear = self.linear(shared, some)
             if refined:
-                blanks, cold = Blanks.of(some.observed), self.cold(shared, some)
+                blanks, cold = MissingCells.of(some.observed), self.cold(shared, some)
                 posterior = inner_steps(shared.V4, linear, blanks, cold, min(self.cold_steps, FIRST_STEPS))[0]
                 rows = settled_rows(params, linear, some, blanks, posterior)
                 posterior, bound = rows.posterior, rows.bound

@@ -27,7 +27,7 @@ from hiddenbits.families.logistic_pca.model import Logistic, Shared
 from hiddenbits.families.logistic_pca.params import LogisticParams, LogisticStats
 from hiddenbits.families.logistic_pca.refined_rows import FIRST_STEPS, ROW_STEPS, RefinedRows, refined_rows
 from hiddenbits.families.logistic_pca.start import expected_statistics
-from hiddenbits.maths.missing_cells import Blanks
+from hiddenbits.maths.missing_cells import MissingCells
 from hiddenbits.maths.packed_symmetric import Posterior, times, unpack
 from hiddenbits.maths.ridge import effective_ridge
 from hiddenbits.model_api import Key, Stage
@@ -66,7 +66,7 @@ class RefinedLogistic(Logistic):
         self, params: LogisticParams, shared: Shared, block: Block, carry: Posterior | None, n_steps: int
     ) -> RefinedRows:
         """Return the rows of a block after so many steps from what they kept, or from the variational posterior."""
-        linear, blanks = self.linear(shared, block), Blanks.of(block.observed)
+        linear, blanks = self.linear(shared, block), MissingCells.of(block.observed)
         if carry is None:
             n_cold = min(self.cold_steps, FIRST_STEPS)
             carry = inner_steps(shared.V4, linear, blanks, self.cold(shared, block), n_cold)[0]
@@ -136,7 +136,7 @@ def newton(model: RefinedLogistic, context: FitContext, now: Position) -> tuple[
             quick_before = now.last_gain is not None and now.last_gain > limit and seen.memory_may_be_missing
             reason = StopReason.CONVERGED if gain <= limit and not tried and not quick_before else None
             now = _forward(model, now, seen.params, seen.updated, seen.objective)
-            now = replace(now, row_memory=seen.row_memory and seen.row_memory.settled())
+            now = replace(now, row_memory=seen.row_memory and seen.row_memory.accepted())
         if reason is None and now.n_passes >= context.settings.max_iter:
             reason = StopReason.MAX_ITER
         reason = context.after_pass(now, reason)

@@ -35,7 +35,7 @@ from hiddenbits.data.named.csv.ends import (
 from hiddenbits.data.named.csv.rows import RowsOf, Tell, TextRows, Written
 from hiddenbits.data.table import Table
 from hiddenbits.exceptions import TableError
-from hiddenbits.quoting import quoted, told
+from hiddenbits.quoting import quoted, redacted
 
 ANSWERS = {word for pair in PAIRS for word in pair}  # a line of nothing but these is a row
 CHUNK_CELLS = 1 << 19
@@ -209,7 +209,7 @@ def _gathered(
                     if tell is not None:
                         tell(n_rows, None if rows.share is None else (number + rows.share) / len(files))
             except csv.Error as error:
-                raise TableError(f"line {rows.number}: {told(error)}. Fix the line, or its quotes.") from error
+                raise TableError(f"line {rows.number}: {redacted(error)}. Fix the line, or its quotes.") from error
             kept.append((start, _end(path, columns, (start, n_rows), left, ends)))
     n_kept = sum(stop - start for start, stop in kept)
     if layout is None or not n_kept:

@@ -13,7 +13,7 @@ from hiddenbits.data.file_request import reading
 from hiddenbits.data.locations.places import Place, RemoteFile, each, for_library
 from hiddenbits.data.named.parquet.footer import Chunk, read_chunks
 from hiddenbits.exceptions import TableError
-from hiddenbits.quoting import told
+from hiddenbits.quoting import redacted
 
 # What is decoded at a time: row groups may be large, and Arrow takes several times the bytes of the bits.
 BATCH_BYTES = 1 << 22
@@ -128,7 +128,7 @@ def _decode(
                 for batch in file.iter_batches(batch_size=rows, row_groups=[group], columns=wanted, use_threads=False):
                     yield _with_lacking(batch, columns, lacks) if lacks else batch
         except pa.ArrowException as error:
-            raise TableError(f"the file is damaged ({told(error)}). Write it again.") from error
+            raise TableError(f"the file is damaged ({redacted(error)}). Write it again.") from error
 
 
 def _with_lacking(batch: Any, columns: Sequence[str], lacks: Mapping[str, Any]) -> Any:
@@ -237,7 +237,9 @@ def _look(place: Place) -> tuple[Place, int, list[int], FileInfo]:
                 meta = pa.parquet.read_metadata(source)
                 schema = meta.schema.to_arrow_schema()
             except pa.ArrowException as error:  # some of its exceptions are nothing else
-                raise TableError(f"the file is not a complete Parquet file ({told(error)}). Write it again.") from error
+                raise TableError(
+                    f"the file is not a complete Parquet file ({redacted(error)}). Write it again."
+                ) from error
             check_distinct(schema.names)
             heights = [meta.row_group(i).num_rows for i in range(meta.num_row_groups)]
             if sum(heights) != meta.num_rows or min(heights, default=0) < 0:

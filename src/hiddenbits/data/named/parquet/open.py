@@ -18,7 +18,7 @@ from hiddenbits.data.named.parquet.statistics import hold_bits, mask_of_bits
 from hiddenbits.data.request import Request
 from hiddenbits.data.table import Table
 from hiddenbits.exceptions import TableError
-from hiddenbits.quoting import told
+from hiddenbits.quoting import redacted
 
 BIT_BYTES = 1.0  # of a cell of columns of bits, in Arrow's memory: as people write them, small integers
 SMALL_BYTES = 64 * 2**20  # of Arrow's: what is smaller is read into memory
@@ -176,4 +176,4 @@ def _in_memory(files: ParquetFiles, infos: Sequence[FileInfo]) -> Any:
     try:
         return pa.concat_tables(tables, promote_options="permissive")
     except pa.ArrowException as error:
-        raise TableError(f"{files.paths[0]}: the columns do not go together ({told(error)}).") from error
+        raise TableError(f"{files.paths[0]}: the columns do not go together ({redacted(error)}).") from error

@@ -22,7 +22,7 @@ from hiddenbits.data.summary import Summary
 from hiddenbits.families.logistic_pca.by_ones.params import AnchoredParams, cut
 from hiddenbits.families.logistic_pca.gaussian_cells import gaussian_cells
 from hiddenbits.families.logistic_pca.start import NOISE, PASSES, Product, centerd_product
-from hiddenbits.maths.missing_cells import Blanks
+from hiddenbits.maths.missing_cells import MissingCells
 from hiddenbits.maths.packed_symmetric import identity, inner_places, invert, pack_outer, packed_size, times
 from hiddenbits.model_api import Key, Passes
 
@@ -42,7 +42,9 @@ def expectations(mean: Floats, variance: Floats) -> tuple[Floats, Floats, Floats
     np.copyto(f, sigma)
     np.copyto(slope, sigma)
     means = mean.ravel()[None, common]
-    log_cosh, at_common, steepness = gaussian_cells(means, variance.ravel()[None, common], Blanks(None, np.zeros(1)))
+    log_cosh, at_common, steepness = gaussian_cells(
+        means, variance.ravel()[None, common], MissingCells(None, np.zeros(1))
+    )
     np.put(f, common, log_cosh + 0.5 * means)
     np.put(sigma, common, at_common)
     np.put(slope, common, steepness)

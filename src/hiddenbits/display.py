@@ -94,7 +94,7 @@ def percent(share: float) -> str:
 
     Examples
     --------
-    >>> from hiddenbits.shown import percent
+    >>> from hiddenbits.display import percent
     >>> percent(0.25), percent(0.0001), percent(0.0)
     ('25.0%', '<0.1%', '0.0%')
     """
@@ -115,7 +115,7 @@ def with_error(value: float | None, error: float | None, digits: int = 4) -> str
     return f"{value:.{digits}f} ± {f'<{least:.{digits}f}' if small else number(error, digits)}"
 
 
-class Shown(ABC):
+class DisplayedTable(ABC):
     """A result that shows itself as a table, in a terminal and in a notebook."""
 
     @abstractmethod
@@ -163,7 +163,7 @@ class SummaryTable:
         return {name: np.asarray(cells).tolist() for name, cells in self.columns.items()}
 
     def shown(self) -> tuple[list[str], list[str], list[list[str]], list[str]]:
-        """Return title, head, lines and a note of what was left out, for `shown.plain` and `shown.html`."""
+        """Return title, head, lines and a note of what was left out, for `plain` and `html`."""
         columns = self.values()
         n, head = len(next(iter(columns.values()))), list(columns)[: ACROSS + 1]
         lines, below = list(range(n)), []
