@@ -225,7 +225,7 @@ class Checkpoint:
             del meta[VERSION]
         return meta, {**prefixed("summary", summary), **{f"position.{name}": array for name, array in arrays.items()}}
 
-    def beside(self, name: str) -> Checkpoint:
+    def for_part(self, name: str) -> Checkpoint:
         """Return a checkpoint for a part of the same fit, in a file next to this one."""
         return replace(self, path=path_beside(self.path, name))
 

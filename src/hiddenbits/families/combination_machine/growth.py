@@ -57,7 +57,7 @@ def climb_machine(model: Combination, context: FitContext, position: Position) -
     climb = Climb(model, context)
     while position.params.n_units < model.n_components:
         position = context.save_checkpoint(_with_a_further_unit(climb, model, position))
-    return climb.to_its_end(position)
+    return climb.run(position)
 
 
 def _with_a_further_unit(

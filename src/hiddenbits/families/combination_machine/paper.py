@@ -23,13 +23,13 @@ def epochs(model: Combination, context: FitContext, there: Position) -> tuple[Po
     """Go through the epochs. They are not kept: a fit that was broken off makes them again."""
     n_epochs = context.settings.max_iter
     climb, vector = Climb(model, context), model.to_vector(there.params)
-    params, objective, gradient = climb.look(there.params)
+    params, objective, gradient = climb.evaluate(there.params)
     there = replace(there, params=params, safe=params, objective=objective)
     reason, velocity = StopReason.MAX_ITER if n_epochs else StopReason.SCHEDULE, np.zeros_like(vector)
     for _ in range(n_epochs):
         velocity = MOMENTUM * velocity + RATE / context.weight * gradient
         vector = vector + velocity
-        params, objective, gradient = climb.look(model.at_vector(vector, there.params))
+        params, objective, gradient = climb.evaluate(model.at_vector(vector, there.params))
         if not np.isfinite(objective):
             reason = StopReason.NOT_FINITE  # where it went is not kept
             break

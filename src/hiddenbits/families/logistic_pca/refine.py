@@ -20,7 +20,7 @@ from hiddenbits.data.operands import sums_over_rows
 from hiddenbits.engine import StopReason
 from hiddenbits.engine.loops.em import ROUNDING, evaluate
 from hiddenbits.engine.loops.fit_context import FitContext
-from hiddenbits.engine.loops.squarem import adjusted, next_point
+from hiddenbits.engine.loops.squarem import after_trial, next_point
 from hiddenbits.engine.state import PLAIN_PASSES_FROM_FIT, Position
 from hiddenbits.families.logistic_pca.cell_kernels import inner_steps
 from hiddenbits.families.logistic_pca.model import Logistic, Shared
@@ -149,7 +149,7 @@ def _back(model: RefinedLogistic, now: Position) -> Position:
     params = model.from_vector(kept + BACK * (tried - kept), now.safe)
     extrapolation, trace = now.extrapolation, (*now.trace, now.objective)
     if extrapolation.tried:
-        extrapolation = replace(adjusted(extrapolation, good=False), tried=True)
+        extrapolation = replace(after_trial(extrapolation, accepted=False), tried=True)
     return replace(now, params=params, refused=True, trace=trace, extrapolation=replace(extrapolation, theta0=None))
 
 
@@ -160,7 +160,7 @@ def _forward(
     before = now.extrapolation
     now = replace(now, params=step, safe=kept, refused=False, objective=objective, trace=(*now.trace, objective))
     if before.tried:
-        return replace(now, extrapolation=adjusted(before, good=True))
+        return replace(now, extrapolation=after_trial(before, accepted=True))
     if now.n_passes < PLAIN_PASSES_FROM_FIT:
         return now
     here, there = model.to_vector(kept), model.to_vector(step)
