@@ -93,6 +93,6 @@ def test_fit_warns_of_a_table_without_zeros(tmp_path, monkeypatch):
     (tmp_path / "x.csv").write_text("a,b\n" + "1,\n,1\n1,1\n" * 10)
     fit = ("fit", "x.csv", "classes", "--size", 1, "-o", "m.hb", "--jobs", 1)
     told = run(*fit).stderr
-    assert "ones and blanks (33.3% of all cells) but no zeros" in told
+    assert "1s and missing values (33.3% of all cells) but no 0s" in told
     assert "--empty zero" in told
     assert "no zeros" not in run(*fit, "--empty", "zero").stderr

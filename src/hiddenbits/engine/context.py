@@ -113,9 +113,8 @@ def run_on(
         if n_jobs == 0 or n_jobs < -1:
             raise ValueError(f"n_jobs={n_jobs}: give a number of threads, or -1 for one per core.")
         executor = own_executor = Local(os.cpu_count() or 1 if n_jobs == -1 else n_jobs)
-    if on_progress is not None:
-        executor = ProgressExecutor(executor, on_progress)
-    engine = Engine(executor, checkpoint_path, on_progress, limit)
+    reporting = executor if on_progress is None else ProgressExecutor(executor, on_progress)
+    engine = Engine(reporting, checkpoint_path, on_progress, limit)
     token = _engine.set(engine)
     try:
         yield engine

@@ -106,9 +106,7 @@ class Settings:
     max_time: float | None = None  # seconds
     tol: float = 1e-6
     online_passes: int = 0
-    start_rows: int | None = (
-        None  # run each restart on about this many rows first; None: on all rows from the beginning
-    )
+    start_rows: int | None = None  # run each restart on about this many rows first; None: always on all rows
     accelerate: bool = True
     seed: int = 0
 

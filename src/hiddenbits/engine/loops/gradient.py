@@ -27,9 +27,7 @@ from hiddenbits.model_api import Climbs, Coordinates, Key, P, S, T
 SEGMENT = 50  # iterations after which L-BFGS starts again
 MEMORY = 20  # pairs of steps and gradients that L-BFGS stores
 STATE_ROWS = 64  # rows of a block of hidden states
-SMALL_GAINS = (
-    5  # consecutive gains below the tolerance that mean convergence; the first two of a segment are often small
-)
+SMALL_GAINS = 5  # consecutive gains below the tolerance for convergence; the first two of a segment are often small
 
 
 @dataclass
@@ -38,9 +36,7 @@ class Climb(Generic[P, S]):
 
     model: Climbs[P, S]
     context: FitContext
-    state_grids: dict[Table, Grid] = field(
-        default_factory=dict
-    )  # one per table: a cluster identifies grids by identity
+    state_grids: dict[Table, Grid] = field(default_factory=dict)  # a cluster recognizes a grid by its identity
 
     def evaluate(self, params: P) -> tuple[P, float, Floats]:
         """Return the parameters with what the free phase adds to them, the objective and its gradient."""

@@ -55,12 +55,10 @@ def _one_pass(model: Planned[P, S], context: FitContext, now: Position) -> tuple
     memory = evaluation.row_memory and evaluation.row_memory.accepted()
     updated = evaluation.updated
     following = replace(now, params=updated, safe=updated, objective=objective, trace=trace, row_memory=memory)
-    return following, _stop_reason(model, context, trace, n_small=2 if evaluation.memory_may_be_missing else 1)
+    return following, _reason(model, context, trace, n_small=2 if evaluation.memory_may_be_missing else 1)
 
 
-def _stop_reason(
-    model: Planned[P, S], context: FitContext, trace: tuple[float, ...], n_small: int
-) -> StopReason | None:
+def _reason(model: Planned[P, S], context: FitContext, trace: tuple[float, ...], n_small: int) -> StopReason | None:
     """Return the reason to stop or None; `n_small` consecutive small changes, of either sign, mean convergence."""
     n_after_plan = len(trace) - max(model.planned_passes, 1)
     if n_after_plan >= 0 and not model.settles:

@@ -47,9 +47,8 @@ def epochs(
     settings = context.settings
     if position.memory is None:
         key = Key(settings.seed, position.restart).stream("memory")
-        position = context.save_checkpoint(
-            replace(position, memory=model.first_memory(position.params, context.summary, key))
-        )
+        memory = model.first_memory(position.params, context.summary, key)
+        position = context.save_checkpoint(replace(position, memory=memory))
     reason = None if settings.max_iter else StopReason.SCHEDULE  # no epochs: the fit is its start
     while reason is None:
         position, stop = _epoch(model, context.grid, context.executor, settings, position), False
@@ -77,8 +76,8 @@ def _epoch(model: Persists[P, S], grid: Grid, executor: Executor, settings: Sett
         stats = reduce(partial(block_statistics, model, params, model.prepare(params), key, None))
         if float(stats.weight) <= 0.0:
             continue
-        share_left = 1.0 - (epoch + number / n_groups) / settings.max_iter
-        params, memory, score = model.step(params, memory, stats, share_left, key.stream("step"), executor.run)
+        share = 1.0 - (epoch + number / n_groups) / settings.max_iter
+        params, memory, score = model.step(params, memory, stats, share, key.stream("step"), executor.run)
         total, weight = total + score * float(stats.weight), weight + float(stats.weight)
     objective = total / max(weight, 1e-300)
     return replace(now, params=params, safe=params, memory=memory, objective=objective, trace=(*now.trace, objective))

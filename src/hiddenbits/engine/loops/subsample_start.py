@@ -72,11 +72,9 @@ class SubsampleStart:
         summary = replace(context.summary, weight=np.asarray(float(len(sample.weights))))
         if n_init == 1 and not isinstance(self.model, Climbs):  # a pass must gain what one over all rows must
             settings = replace(settings, tol=settings.tol * context.weight / float(summary.weight))
-        sum_over_all_rows, start_time = self._sum_over_all_rows(), context.start_time
-        return FitContext(
-            grid, context.local, settings, summary,
-            sum_over_all_rows=sum_over_all_rows, start_time=start_time, clock=context.clock,
-        )  # fmt: skip
+        clocks: Any = {"start_time": context.start_time, "clock": context.clock}
+        sum_over_all_rows = self._sum_over_all_rows()
+        return FitContext(grid, context.local, settings, summary, sum_over_all_rows=sum_over_all_rows, **clocks)
 
     def _sum_over_all_rows(self) -> Passes:
         """Return a function that sums another one over all rows; one without parameters only once for all restarts.
@@ -134,14 +132,11 @@ class SubsampleStart:
         """Return the end of a restart on the subsample, by the strategy that reached the highest objective."""
         ends: list[Position] = []
         n_rows, strategies = context.grid.as_given.table.shape[0], list(enumerate(self.strategies))
-        for number, strategy in (
-            strategies if context.settings.max_time is None else reversed(strategies)
-        ):  # quick first
+        for number, strategy in strategies if context.settings.max_time is None else strategies[::-1]:  # quick first
             if ends and context.out_of_time():
                 break
             context = replace(context, checkpoints=self._checkpoints(restart, number))
-            saved = context.checkpoints.load(context.summary) if context.checkpoints else None
-            position = saved or Position(restart=restart)
+            position = (context.checkpoints and context.checkpoints.load(context.summary)) or Position(restart=restart)
             ends.append(position if position.finished else strategy(context, position))
             context.log_stop(f"Restart %d of %d on {n_rows} rows, strategy {number + 1}", ends[-1])
         return max(ends, key=_final_objective)
