@@ -1,4 +1,4 @@
-"""Strict JSON: what a hostile file could use against the standard parser is refused here."""
+"""Strict JSON: refuses what a hostile file could use against the standard parser."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_INT_DIGITS = 40
 
 
 class Flaw(ValueError):  # noqa: N818
-    """What is wrong and what to do; becomes a `FileError` once the file's name is known."""
+    """An error with its remedy, which becomes a `FileError` once the file's name is known."""
 
     def __init__(self, what: str, remedy: str = DAMAGED) -> None:
         super().__init__(what, remedy)
@@ -68,12 +68,12 @@ def parse(text: str, *, what: str, max_values: int, max_containers: int) -> Any:
 
 
 def dump(value: JSON) -> str:
-    """Write JSON in one spelling only: sorted keys, no spaces, ASCII."""
+    """Return JSON in a canonical form: sorted keys, no spaces, ASCII."""
     return json.dumps(value, sort_keys=True, allow_nan=False, separators=(",", ":"))
 
 
 def refuse_strange(value: Any, *, what: str, max_depth: int) -> None:
-    """Refuse a parsed value that is nested too deeply or holds text that is not valid Unicode; nothing is copied."""
+    """Refuse a parsed value that is nested too deeply or has text that is not valid Unicode; nothing is copied."""
 
     def walk(value: Any, depth: int) -> None:
         if depth > max_depth:
@@ -97,7 +97,7 @@ def refuse_strange(value: Any, *, what: str, max_depth: int) -> None:
 def plain(value: object, *, what: str, max_depth: int, remedy: str = DAMAGED) -> JSON:
     """Copy a value as plain JSON types, or refuse it; tuples become lists.
 
-    The depth bound also ends values that contain themselves.
+    The bound on the depth also refuses values that contain themselves.
     """
 
     def bad(problem: str) -> Flaw:
@@ -138,10 +138,10 @@ def plain(value: object, *, what: str, max_depth: int, remedy: str = DAMAGED) ->
 
 
 def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    content = dict(pairs)
+    if len(content) != len(pairs):
         raise Flaw("has the same key twice")
-    return found
+    return content
 
 
 def _short_int(digits: str) -> int:
