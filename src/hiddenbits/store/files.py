@@ -299,9 +299,7 @@ def _prefix() -> str:
 def open_temporary(folder: Path) -> tuple[Path, BinaryIO]:
     """Return a new file in the folder with a unique name, which is locked as long as it is open."""
     while True:
-        path = (
-            folder / f"{_prefix()}{secrets.token_hex(8)}{SUFFIX}"
-        )  # of fixed length: a longer name might not be allowed
+        path = folder / f"{_prefix()}{secrets.token_hex(8)}{SUFFIX}"  # a longer name might not be allowed
         file = path.open("xb")
         if _locked(file) and os.fstat(file.fileno()).st_nlink:
             return path, file

@@ -39,7 +39,7 @@ from hiddenbits.families.combination_machine.params import Centerd, CombinationP
 from hiddenbits.families.combination_machine.projection_pursuit import Units, pursue
 from hiddenbits.maths.missing_rows import BITS, MissingCellSums, Visible, rows_with_missing
 from hiddenbits.maths.numerics import softplus, softplus_and_sigmoid
-from hiddenbits.maths.state_sums import FreePhase, Halves, StateSums, added_here, check_units, expectations, states_of
+from hiddenbits.maths.state_sums import FreePhase, Halves, StateSums, check_units, expectations, states_of, sum_states
 from hiddenbits.model_api import AsOnSubsample, Declared, Footprint, Key, Passes, Promises
 
 START_NOISE = 0.1  # standard deviation of the first weights
@@ -188,7 +188,7 @@ class Combination(AsOnSubsample, Declared[CombinationParams]):
         phase = self._phase(params.weights, params.thresholds, params.bias, over)
         return replace(params, log_partition=np.asarray(phase.log_partition)), phase
 
-    def _phase(self, weights: Floats, thresholds: Floats, bias: Floats, over: Any = added_here) -> FreePhase:
+    def _phase(self, weights: Floats, thresholds: Floats, bias: Floats, over: Any = sum_states) -> FreePhase:
         check_units(len(thresholds), self.too_many)
         return expectations(self.state_sums(weights, thresholds, bias), over)
 
