@@ -1,6 +1,6 @@
-"""Commands of the command line and calls in Python, written so that they run as they are printed.
+"""Shell commands and Python calls, written so that they run as they are printed.
 
-The report and the command line print what to run next. Everything printed is made here, from the options of the run.
+The report and the command line print what to run next, from the options of the current run.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ import re
 import shlex
 
 
-def command(verb: str, *arguments: object, **options: object) -> str:
+def command(subcommand: str, *arguments: object, **options: object) -> str:
     """Return a command that a POSIX shell runs as it is printed.
 
     Parameters
     ----------
-    verb : str
+    subcommand : str
         The command, such as "fit".
     *arguments : object
-        What it takes without an option: paths, the word of a model.
+        Its positional arguments: paths, the name of a model.
     **options : object
-        Its options by name. None and empty lists are left out; of a list, the option is repeated for each value; True
+        Its options by name. None and empty lists are omitted; for a list, the option is repeated for each value; True
         and False are ``--name`` and ``--no-name``.
 
     Examples
@@ -28,16 +28,16 @@ def command(verb: str, *arguments: object, **options: object) -> str:
     >>> command("fit", "my votes.csv", "classes", size=2, drop=["party", "-x"], header=False, seed=None)
     "hiddenbits fit 'my votes.csv' classes --size 2 --drop party --drop=-x --no-header"
     """
-    words = ["hiddenbits", verb]
+    words = ["hiddenbits", subcommand]
     for argument in map(str, arguments):
-        words.append(f"./{argument}" if argument.startswith("-") else argument)  # not taken for an option
-    for name, value in options.items():
-        flag = name.replace("_", "-")
+        words.append(f"./{argument}" if argument.startswith("-") else argument)  # so that it is not read as an option
+    for option, value in options.items():
+        flag = option.replace("_", "-")
         if isinstance(value, bool):
             words.append(f"--{flag}" if value else f"--no-{flag}")
             continue
-        for one in map(str, value if isinstance(value, (list, tuple)) else [] if value is None else [value]):
-            words += [f"--{flag}={one}"] if one.startswith("-") else [f"--{flag}", one]
+        for word in map(str, value if isinstance(value, (list, tuple)) else [] if value is None else [value]):
+            words += [f"--{flag}={word}"] if word.startswith("-") else [f"--{flag}", word]
     return " ".join(map(shell_word, words))
 
 
@@ -53,18 +53,17 @@ def shell_word(text: str) -> str:
     """
     if text.isprintable() and "`" not in text and "  " not in text:
         return shlex.quote(text)
-    after = " " + text
-    return "$'{}'".format("".join(_escaped(one, before) for one, before in zip(text, after, strict=False)))
+    return "$'{}'".format("".join(_escaped(c, before) for c, before in zip(text, " " + text, strict=False)))
 
 
-def _escaped(one: str, before: str) -> str:
-    """Return a character as it stands between $' and '."""
-    if one in "'\\":
-        return f"\\{one}"
-    if one.isprintable() and one != "`" and (one, before) != (" ", " "):
-        return one
-    byte = "surrogateescape" if "\udc80" <= one <= "\udcff" else "surrogatepass"  # of a file's name that is not UTF-8
-    return "".join(f"\\x{number:02x}" for number in one.encode("utf-8", byte))
+def _escaped(c: str, before: str) -> str:
+    """Return a character escaped for a place between $' and '."""
+    if c in "'\\":
+        return f"\\{c}"
+    if c.isprintable() and c != "`" and (c, before) != (" ", " "):
+        return c
+    errors = "surrogateescape" if "\udc80" <= c <= "\udcff" else "surrogatepass"  # of a file name that is not UTF-8
+    return "".join(f"\\x{number:02x}" for number in c.encode("utf-8", errors))
 
 
 class Name(str):
@@ -81,16 +80,16 @@ def call(function: str, *arguments: object, **options: object) -> str:
 
     Examples
     --------
-    >>> print(call("hiddenbits.report", Name("X"), by="a`b", seed=3))
+    >>> print(call("hiddenbits.report", Name("X"), by="a`b", random_state=3))
     hiddenbits.report(X, by='a\x60b', random_state=3)
     """
-    given = [*map(repr, arguments), *(f"{name}={value!r}" for name, value in options.items())]
-    # in texts alone: nothing else that is printed has backticks or two spaces
-    return re.sub(r" (?= )", r"\\x20", f"{function}({', '.join(given)})".replace("`", r"\x60"))
+    words = [*map(repr, arguments), *(f"{name}={value!r}" for name, value in options.items())]
+    # only strings can have backticks or two spaces
+    return re.sub(r" (?= )", r"\\x20", f"{function}({', '.join(words)})".replace("`", r"\x60"))
 
 
 def path_shown(path: str | os.PathLike[str]) -> str:
-    """Return a path or an address as a command shows it: as it was given, but for the secrets of an address.
+    """Return a path or an address as a command shows it: unchanged, except for the secrets of an address.
 
     Examples
     --------
@@ -106,6 +105,6 @@ def path_shown(path: str | os.PathLike[str]) -> str:
 
 
 def secrets_note(*paths: str) -> tuple[str, ...]:
-    """Return a note about the secrets of an address, which no line shows."""
+    """Return a note about the secrets of an address, which no command shows."""
     shown = all(path_shown(path) == path for path in paths)
     return () if shown else ("The address stands here without its secrets: put them in again.",)

@@ -1,4 +1,4 @@
-"""Types of what functions and methods return; users seldom make them."""
+"""Types that functions and methods return; users seldom create them."""
 
 from hiddenbits.display import Summary
 from hiddenbits.families.tetrachoric import TetrachoricCorrelations
