@@ -75,7 +75,7 @@ def dump(value: JSON) -> str:
 def refuse_strange(value: Any, *, what: str, max_depth: int) -> None:
     """Refuse a parsed value that is nested too deeply or has text that is not valid Unicode; nothing is copied."""
 
-    def walk(value: Any, depth: int) -> None:
+    def check(value: Any, depth: int) -> None:
         if depth > max_depth:
             raise Flaw(f"{what} is nested deeper than {max_depth} levels")
         for item in value if isinstance(value, list) else (*value, *value.values()):
@@ -83,7 +83,7 @@ def refuse_strange(value: Any, *, what: str, max_depth: int) -> None:
                 if not item.isascii():
                     valid(item)
             elif isinstance(item, (list, dict)):
-                walk(item, depth + 1)
+                check(item, depth + 1)
 
     def valid(text: str) -> None:
         try:
@@ -91,7 +91,7 @@ def refuse_strange(value: Any, *, what: str, max_depth: int) -> None:
         except UnicodeEncodeError:
             raise Flaw(f"{what} holds text that is not valid Unicode") from None
 
-    walk(value if isinstance(value, (list, dict)) else [value], 1)
+    check(value if isinstance(value, (list, dict)) else [value], 1)
 
 
 def plain(value: object, *, what: str, max_depth: int, remedy: str = DAMAGED) -> JSON:
