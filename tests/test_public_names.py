@@ -38,7 +38,7 @@ def used(text):
 def is_public(name, room=""):
     """Whether a dotted name is public, or within the room that uses it."""
     package, *parts = name.split(".")
-    shared = ["array_types", "commands", "fit_cache", "quoting", "shown"] if room else []  # modules for every room
+    shared = ["array_types", "commands", "fit_cache", "quoting", "display"] if room else []  # modules for every room
     free = {room, "__version__", "__all__", *shared}
     if (
         package != "hiddenbits"

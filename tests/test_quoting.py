@@ -10,7 +10,7 @@ import pytest
 
 from hiddenbits import LatentClassAnalysis, load, open_table
 from hiddenbits.exceptions import FileError, TableError
-from hiddenbits.quoting import MOST, discreet, message_of, name_of, printable, quoted, told, without_secrets
+from hiddenbits.quoting import MOST, discreet, message_of, name_of, printable, quoted, redacted, without_secrets
 from tests.test_planted_secrets import NUMBER_CELLS, TEXT_CELLS
 
 pytestmark = pytest.mark.core
@@ -45,13 +45,13 @@ def test_no_more_than_twenty_characters_of_a_cell():
 
 def test_foreign_messages_keep_paths_and_cut_cells(monkeypatch):
     message = f"could not convert string to float: '{SECRET}' in '/a/folder/with/a/long/name/x.csv'"
-    said = told(message, "/a/folder/with/a/long/name/x.csv")
+    said = redacted(message, "/a/folder/with/a/long/name/x.csv")
     assert SECRET[:MOST] in said
     assert SECRET[: MOST + 1] not in said
     assert "/a/folder/with/a/long/name/x.csv" in said
     monkeypatch.setenv("HIDDENBITS_HIDE_VALUES", "1")
-    assert "diagnosis" not in told(message)
-    assert "denied" in told(PermissionError(13, "Permission denied"))  # the system's own words hold no cell
+    assert "diagnosis" not in redacted(message)
+    assert "denied" in redacted(PermissionError(13, "Permission denied"))  # the system's own words hold no cell
 
 
 def test_messages_without_secrets_stay_as_they_are():
@@ -67,7 +67,7 @@ def test_messages_without_secrets_stay_as_they_are():
 def test_long_messages_take_no_time():
     for text in ("a-" * 10**6, "." * 10**6, "k:" * 10**6, "password=" * 10**5):
         begun = time.perf_counter()
-        assert len(told(text + " token=hush")) <= 200
+        assert len(redacted(text + " token=hush")) <= 200
         assert time.perf_counter() - begun < 2.0
 
 

@@ -45,7 +45,7 @@ def pass_of(model: Any, params: Any, grid: Grid) -> partial[Any]:
 
     def expect(block: Block) -> Any:
         stats, kept[block.number] = model.expect(
-            params, shared, block, kept.get(block.number), Key(SEED).at(block=block.number)
+            params, shared, block, kept.get(block.number), Key(SEED).derive(block=block.number)
         )
         return stats
 

@@ -38,7 +38,7 @@ _HOMES = {
     "tables": "hiddenbits.tables",
 }
 
-logging.getLogger(__name__).addHandler(logging.NullHandler())  # silent unless somebody asks: docs/logging.md
+logging.getLogger(__name__).addHandler(logging.NullHandler())  # silent by default: docs/logging.md
 
 __all__ = [*sorted(_HOMES), "__version__"]
 

@@ -1,9 +1,9 @@
 """Addresses as messages may show them: without users, passwords, queries, and tokens in the path.
 
-What of a path is a token cannot be known, so a rule decides. A part of the path is shown as *** if it follows a part
-that announces a secret (``/token/abc/``, ``/key/abc/``), if it is a name=value whose name does, or if it looks drawn at
-random: a UUID, or at least 16 letters and digits whose words and numbers are no longer than 3.5 characters on average.
-The suffix of a file's name is always shown.
+Tokens in a path are recognized by rules. A part of the path is shown as *** if it follows a part that announces a
+secret (``/token/abc/``, ``/key/abc/``), if it is a name=value with such a name, or if it looks random: a UUID, or at
+least 16 letters and digits whose words and numbers are no longer than 3.5 characters on average. The suffix of a file's
+name is always shown.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def has_credentials(url: str) -> bool:
 
 
 def secrets_of(url: str) -> Iterator[str]:
-    """Yield what of an address is not shown, as it stands there and decoded: user, password, query, parts of a path."""
+    """Yield the hidden parts of an address, as written and decoded: user, password, query, parts of a path."""
     for link in url.split("::"):
         short = _without_query(link)[0]
         user = USER.search(link)
@@ -86,13 +86,13 @@ def _safe_link(link: str) -> str:
 def _without_query(link: str) -> tuple[str, bool]:
     """Return a link without user and query, and whether it had a query."""
     link = without_user(link)
-    # A question mark is a pattern in most protocols, unless what follows reads like name=value.
+    # A question mark is a wildcard in most protocols, unless it is followed by name=value.
     query = re.search(r"[?#]" if is_http(link) else r"[?#](?=[^/]*=)", link)
     return (link, False) if query is None else (link[: query.start()], True)
 
 
 def _parts(link: str) -> Iterator[tuple[str, str]]:
-    """Yield the parts of a link between its slashes, each with what is shown of it."""
+    """Yield the parts of a link between its slashes, each with its displayed form."""
     head = 3 if "://" in link else 0  # protocol, nothing, host
     parts = link.split("/")
     for i, part in enumerate(parts):
@@ -101,11 +101,11 @@ def _parts(link: str) -> Iterator[tuple[str, str]]:
 
 
 def _safe_part(part: str, announced: bool, last: bool) -> str:
-    """Return what is shown of one part of a path."""
+    """Return the displayed form of one part of a path."""
     named = re.fullmatch(rf"(.*?\b{ANNOUNCED}[=:])[^;&]+(.*)", part, re.IGNORECASE)
     if named:
         return f"{named[1]}{SECRET}{named[2]}"
-    suffix = found[0] if last and (found := SUFFIX.search(part)) else ""
+    suffix = match[0] if last and (match := SUFFIX.search(part)) else ""
     stem = part.removesuffix(suffix)
     if (announced and part and not (last and suffix)) or _is_random(unquote(stem)):
         return SECRET + suffix
@@ -113,7 +113,7 @@ def _safe_part(part: str, announced: bool, last: bool) -> str:
 
 
 def _is_random(text: str) -> bool:
-    """Whether a text looks drawn at random rather than written: its words and numbers are 3.5 characters on average."""
+    """Whether a text looks random rather than written: its words and numbers have at most 3.5 characters on average."""
     if UUID.fullmatch(text):
         return True
     pieces = re.split("[-_]", text)

@@ -1,4 +1,4 @@
-"""Errors and warnings of hiddenbits, all in one place. Errors are `ValueError`s unless they say otherwise."""
+"""Errors and warnings of hiddenbits. Errors are `ValueError`s unless stated otherwise."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ __all__ = [
 
 
 class TableError(PrintableError):
-    """A table cannot be read as it is: what is wrong, where, and what to do."""
+    """A table cannot be read as it is; the message has the problem, its place and the remedy."""
 
     def in_file(self, path: object) -> TableError:
         """Return the error with the name of the file before it."""
@@ -41,7 +41,7 @@ class TableError(PrintableError):
 
 
 class CellTypeError(TableError, TypeError):
-    """A cell of an array is an object that is neither text nor a number, for which scikit-learn expects a TypeError."""
+    """A cell of an array is neither text nor a number; scikit-learn expects a TypeError."""
 
 
 class AmbiguousColumnsError(TableError):
@@ -52,7 +52,7 @@ class AmbiguousColumnsError(TableError):
     message : str
         The message.
     profiles : tuple of ColumnLook
-        What all columns of the table hold.
+        Descriptions of all columns of the table.
     ambiguous : tuple of str
         The names of the columns that need a decision.
 
@@ -77,7 +77,7 @@ class AmbiguousColumnsError(TableError):
 
 
 class FileError(PrintableError):
-    """A model file or another file of ours cannot be read or written: which one, what is wrong, and what to do."""
+    """A model file or another file of hiddenbits cannot be read or written; the message has the reason and remedy."""
 
 
 class CheckpointError(PrintableError):
@@ -89,7 +89,7 @@ class ClusterError(RuntimeError):
 
 
 class UntrustedLikelihoodError(RuntimeError):
-    """A likelihood was asked for whose partition function could not be estimated well enough."""
+    """The likelihood is not available, because the partition function could not be estimated well enough."""
 
 
 class RecodedColumnsWarning(UserWarning):
@@ -106,7 +106,7 @@ class RecodedColumnsWarning(UserWarning):
 
 
 class ExcludedColumnsWarning(UserWarning):
-    """Columns that cannot be binary (numbers, dates, text, ids, constants) do not enter the model; rows keep them.
+    """Columns that cannot be binary (numbers, dates, text, ids, constants) are excluded from the model, as metadata.
 
     Examples
     --------
@@ -143,7 +143,7 @@ class DuplicateItemsWarning(UserWarning):
 
 
 class DuplicateRowsWarning(UserWarning):
-    """Many rows are equal and look like copies: held-out rows are then not new, and large models win by memorizing.
+    """Many rows are equal and may be copies: held-out rows are then not new, which favors large models.
 
     Examples
     --------
@@ -177,7 +177,7 @@ class UnobservedColumnsWarning(UserWarning):
 
 
 class SmallWeightsWarning(UserWarning):
-    """The weights of the rows add up to much less than the number of rows, so that the prior outweighs the data.
+    """The weights add up to much less than the number of rows, so that the prior outweighs the data.
 
     Examples
     --------
@@ -192,11 +192,11 @@ class SmallWeightsWarning(UserWarning):
 
 
 class DegeneratePairsWarning(UserWarning):
-    """Some pairs of columns have an empty cell, never vary or were never observed together: their results are weak."""
+    """Some pairs of columns have an empty cell, are constant or were never observed together: weak results."""
 
 
 class PoorMixingWarning(UserWarning):
-    """Chains moved too little for their estimates to be trusted."""
+    """Chains mixed too slowly for reliable estimates."""
 
 
 class NotAtMaximumWarning(UserWarning):
@@ -216,11 +216,11 @@ class NotAtMaximumWarning(UserWarning):
 
 
 class EnvironmentChangedWarning(UserWarning):
-    """A fit uses other packages or another processor than before, or on some workers: valid, but not the same bits."""
+    """Package versions or the processor differ from before, or between workers: last digits may differ."""
 
 
 class UnlockedCheckpointWarning(UserWarning):
-    """The file system of a checkpoint offers no locks: nothing stops a second fit from using the same file."""
+    """The file system of a checkpoint has no locks: a second fit could use the same file."""
 
 
 class UnwrittenCheckpointWarning(UserWarning):

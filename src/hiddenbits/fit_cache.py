@@ -1,7 +1,7 @@
-"""A folder of finished fits, so that a comparison or bootstrap that was killed does not repeat them.
+"""A folder of finished fits, so that a comparison or bootstrap that was interrupted does not repeat them.
 
-Every finished fit is three files, each written atomically. The file with the figures is written last, so a fit that has
-it is complete. The file name is a digest of everything the fit depends on.
+Every finished fit is three files, each written atomically. The file with the results is written last, so a fit that has
+it is complete. The file name is a digest of everything that the fit depends on.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from sklearn.base import BaseEstimator
 
 import hiddenbits
 from hiddenbits.data.hashing import digest
-from hiddenbits.quoting import printable, told
+from hiddenbits.quoting import printable, redacted
 from hiddenbits.store import make_folder, whole_file
 from hiddenbits.tables import Piece, Table, map_pieces
 
 FORMAT = 1
-PIECE_CELLS = 1 << 22  # cells that are worked on together
+PIECE_CELLS = 1 << 22  # cells that are processed together
 PACKAGES = ("hiddenbits", "numpy", "scipy", "scikit-learn", "numba")
 
 
@@ -34,23 +34,23 @@ def table_digest(table: Table) -> str:
 
     def of_piece(piece: Piece) -> bytes:
         x, observed = piece.table.source.read(0, piece.table.shape[0])
-        both = np.packbits(observed.to_dense(), axis=1)
+        mask = np.packbits(observed.to_dense(), axis=1)
         cells = np.packbits(x.to_dense(), axis=1) if type(piece.table) is Table else piece.table.to_float()
-        return bytes.fromhex(digest(*(np.ascontiguousarray(array).tobytes() for array in (cells, both, piece.weights))))
+        return bytes.fromhex(digest(*(np.ascontiguousarray(array).tobytes() for array in (cells, mask, piece.weights))))
 
     pieces = map_pieces(of_piece, table, max(1, PIECE_CELLS // table.shape[1]))
     return digest(json.dumps([table.shape, table.names]).encode(), *pieces)[:32]
 
 
 def versions() -> dict[str, str]:
-    """Return the versions that the figures of a fit depend on, in addition to data and settings."""
-    found = {"python": platform.python_version(), "machine": platform.machine(), "format": str(FORMAT)}
+    """Return the versions that the results of a fit depend on, in addition to data and settings."""
+    result = {"python": platform.python_version(), "machine": platform.machine(), "format": str(FORMAT)}
     for name in PACKAGES:
         try:
-            found[name] = version(name)
+            result[name] = version(name)
         except PackageNotFoundError:
-            found[name] = "none"
-    return found
+            result[name] = "none"
+    return result
 
 
 class FitCache:
@@ -61,7 +61,7 @@ class FitCache:
     folder : path or None
         Created if it does not exist.
     identity : dict
-        What all fits of this run depend on.
+        Everything that all fits of this run depend on.
     """
 
     def __init__(self, folder: str | os.PathLike[str] | None, identity: dict[str, Any]) -> None:
@@ -77,30 +77,30 @@ class FitCache:
         return text and digest(text.encode())[:32]
 
     def get(self, key: str) -> tuple[dict[str, Any], dict[str, NDArray[np.float64]], Any] | None:
-        """Return (figures, arrays, model) of a finished fit; None if there is none."""
+        """Return (results, arrays, model) of a finished fit, or None."""
         if self.folder is None or not (path := self.folder / f"{key}.json").is_file():
             return None
         try:
-            figures: dict[str, Any] = json.loads(path.read_text())
-            with np.load(path.with_suffix(".npz"), allow_pickle=False) as held:
-                arrays = {name: held[name] for name in held.files}
+            results: dict[str, Any] = json.loads(path.read_text())
+            with np.load(path.with_suffix(".npz"), allow_pickle=False) as file:
+                arrays = {name: file[name] for name in file.files}
         except (OSError, ValueError, KeyError) as error:
             raise ValueError(
-                f"{printable(path)} cannot be read: {told(error, path)}. Delete it to repeat the fit."
+                f"{printable(path)} cannot be read: {redacted(error, path)}. Delete it to repeat the fit."
             ) from error
         model = path.with_suffix(".hb")
-        return figures, arrays, hiddenbits.load(model) if model.is_file() else None
+        return results, arrays, hiddenbits.load(model) if model.is_file() else None
 
     def put(
-        self, key: str, figures: dict[str, Any], arrays: dict[str, NDArray[np.float64]], model: BaseEstimator
+        self, key: str, results: dict[str, Any], arrays: dict[str, NDArray[np.float64]], model: BaseEstimator
     ) -> None:
-        """Save a finished fit; the figures, which mark it as complete, are written last."""
+        """Save a finished fit; the results, which mark it as complete, are written last."""
         if self.folder is None:
             return
         if hasattr(model, "save"):
             model.save(self.folder / f"{key}.hb")
-        held = BytesIO()
-        np.savez(held, **arrays)  # type: ignore[arg-type]
-        for name, content in (("npz", held.getvalue()), ("json", (json.dumps(figures, indent=1) + "\n").encode())):
+        buffer = BytesIO()
+        np.savez(buffer, **arrays)  # type: ignore[arg-type]
+        for name, content in (("npz", buffer.getvalue()), ("json", (json.dumps(results, indent=1) + "\n").encode())):
             with whole_file(self.folder / f"{key}.{name}") as file:
                 file.write(content)

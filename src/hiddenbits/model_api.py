@@ -1,15 +1,14 @@
-"""What a model is, in one file: every method that a model can have, with shapes; promises, costs, and keyed randomness.
+"""The protocols of a model: every method that it can have, with shapes; its promises and costs; keyed randomness.
 
 A model is a frozen dataclass of hyperparameters with pure functions of arrays. Its parameters are a `Params`, its
-statistics are `Arrays`: where they are counts, `Statistics`. Both declare shapes and ranges (`data/declared.py`), and
+statistics are `Arrays`, or `Statistics` if they are counts. Both declare shapes and ranges (`data/declared.py`) and
 check themselves. Shapes below: n rows of a block, d columns, K classes, q numbers of a code.
 
-Eight functions are the mathematics of a model: `start`, `prepare`, `expect`, `objective`, `update`, `posterior` (or
-`log_likelihood` alone, where rows have no code), `sample` and `log_joint`. `footprint` says what a block costs. `Model`
-lists what the engine calls, `RowModel` and `CodeModel` what the verbs of estimators call, `Defined` what the tests
-enumerate. `AsOnSubsample`, `Declared`, `Linked` and `ClassCodes` have the others for models that fit them.
-The further protocols are for models that can do more. Functions beyond these belong to a family and are called by its
-estimator alone.
+Eight methods are the mathematics of a model: `start`, `prepare`, `expect`, `objective`, `update`, `posterior` (or only
+`log_likelihood`, if rows have no code), `sample` and `log_joint`. `footprint` returns the cost of a block. `Model`
+lists the methods that the engine calls, `RowModel` and `CodeModel` those that estimators call, `Defined` those that the
+tests enumerate. The base classes `AsOnSubsample`, `Declared`, `Linked` and `ClassCodes` implement the others. The
+further protocols are for models that can do more. All other methods belong to a family and its estimator.
 """
 
 from __future__ import annotations
@@ -29,16 +28,16 @@ from hiddenbits.data.summary import Summary
 
 T = TypeVar("T", bound=Additive)
 Kept = TypeVar("Kept", bound=Params)
-DRIVER = 2**63  # stands for "no block": draws made once a pass, such as a start
-# Streams beside those of restarts, passes and blocks, which count from 0: the part of the address, and where it begins.
+DRIVER = 2**63  # the block number for "no block": random numbers that are needed once per pass, such as a start
+# Named streams; those of restarts, passes and blocks count from 0. For each the part of the key, and its first number.
 STREAMS: Mapping[str, tuple[Literal["restart", "pass_number", "block"], int]] = {
     "online": ("pass_number", 2**32),  # online passes
-    "stage": ("pass_number", 2**33),  # what a later stage begins with
-    "memory": ("pass_number", 2**34),  # what random steps begin with
-    "subsample": ("pass_number", 2**35),  # the rows of a start on few
-    "split off": ("pass_number", 2**36),  # the rows that a fit does not learn from
-    "step": ("block", 2**33),  # a random step, next to the blocks that it was estimated from
-    "sample": ("restart", 2**32),  # rows that are drawn from a fitted model
+    "stage": ("pass_number", 2**33),  # the beginning of a later stage
+    "memory": ("pass_number", 2**34),  # the beginning of random steps
+    "subsample": ("pass_number", 2**35),  # the rows of a subsample
+    "split off": ("pass_number", 2**36),  # rows that are held out of a fit
+    "step": ("block", 2**33),  # a random step
+    "sample": ("restart", 2**32),  # rows that are sampled from a fitted model
     "normalizer": ("restart", 2**35),  # estimates of a normalizing constant
     "row order": ("restart", 2**36),  # the shuffle of rows for random steps
 }
@@ -46,11 +45,11 @@ STREAMS: Mapping[str, tuple[Literal["restart", "pass_number", "block"], int]] = 
 
 @dataclass(frozen=True)
 class Key:
-    """The address of a stream of random numbers: (seed, restart, pass, block).
+    """The key of a stream of random numbers: (seed, restart, pass, block).
 
     Examples
     --------
-    >>> Key(0).at(pass_number=3, block=7).rng().random() == Key(0).at(pass_number=3, block=7).rng().random()
+    >>> Key(0).derive(pass_number=3, block=7).rng().random() == Key(0).derive(pass_number=3, block=7).rng().random()
     True
     """
 
@@ -59,7 +58,7 @@ class Key:
     pass_number: int = 0
     block: int = DRIVER
 
-    def at(self, *, restart: int | None = None, pass_number: int | None = None, block: int | None = None) -> Key:
+    def derive(self, *, restart: int | None = None, pass_number: int | None = None, block: int | None = None) -> Key:
         """Return the key of another restart, pass or block."""
         return replace(
             self,
@@ -69,44 +68,45 @@ class Key:
         )
 
     def stream(self, name: str, number: int = 0) -> Key:
-        """Return the key of a named stream, or of the `number`-th part of it."""
+        """Return the key of a named stream, or of its `number`-th part."""
         part, first = STREAMS[name]
         return replace(self, **{part: first + number})
 
     def rng(self) -> np.random.Generator:
-        """Return a generator that starts at this address."""
+        """Return a generator for this key."""
         return keyed_rng(self.seed, self.restart, self.pass_number, self.block)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Promises:
-    """What a model keeps to; the contract tests read it. The defaults are those of exact EM.
+    """The guarantees of a model, which the contract tests check. The defaults are those of exact EM.
 
     Attributes
     ----------
     likelihood : {"exact", "bound", "estimate"}
-        What the bound in the statistics, and `log_likelihood`, are.
+        The type of the bound in the statistics and of `log_likelihood`.
     monotone : bool
-        The objective never falls from one pass to the next.
+        The objective never decreases from one pass to the next.
     deterministic : bool
-        `expect` draws no random numbers.
+        `expect` uses no random numbers.
     carry : bool
-        Rows keep memory from pass to pass.
+        Rows have memory from pass to pass.
     accelerates : bool
         The model is one that `Extrapolates`.
     oracle : {"enumeration", "quadrature"}
-        How the tests compute the truth from `log_joint`.
+        How the tests compute exact results from `log_joint`.
     why : mapping of str to str
-        The reason for each of the promises monotone, deterministic and accelerates that is not given, and for a
-        likelihood that is not exact.
+        The reason for each of monotone, deterministic and accelerates that is False, and for a likelihood that is not
+        exact.
     closed_form : bool
-        The statistics do not depend on the parameters, and the update on nothing but them: one pass is a fit. What
-        `objective` says need not be at its maximum there.
+        The statistics do not depend on the parameters, and the update only on the statistics: one pass is a fit. The
+        `objective` need not be at its maximum there.
     start_sees_all : bool
-        Where a fit begins on some of the rows, its start looks at all of them: it makes what stays, as a structure.
+        If a fit begins on a subsample, its start uses all rows, because it determines what does not change later, such
+        as a structure.
     online_gap : float
-        The most that `partial_fit`, three times through the rows, may be behind `fit` on held-out rows, in nats a row:
-        tests/contracts/test_online.py. More than 0.05 has its reason in `why`.
+        How much lower, in nats per row, the held-out log-likelihood may be after three passes of `partial_fit` than
+        after `fit`: tests/contracts/test_online.py. A gap above 0.05 has its reason in `why`.
     """
 
     likelihood: Literal["exact", "bound", "estimate"] = "exact"
@@ -123,16 +123,16 @@ class Promises:
 
 @dataclass(frozen=True)
 class Footprint:
-    """What a block costs, so that the engine can choose its height.
+    """The cost of a block, from which the engine chooses its height.
 
     Attributes
     ----------
     working : float
-        Numbers held for each row while a block is worked on.
+        Numbers in memory per row while a block is processed.
     statistics : float
         Numbers in the statistics of a block.
     flops : float
-        Arithmetic for each row.
+        Arithmetic operations per row.
     """
 
     working: float
@@ -141,14 +141,14 @@ class Footprint:
 
 
 class Passes(Protocol):
-    """Adds what a function makes of each block of the table: a pass that a start may ask for."""
+    """Sums a function over the blocks of the table, for a start that needs a pass."""
 
     def __call__(self, function: Callable[[Block], T], /) -> T:
         """Return the sum of function(block) over all blocks."""
 
 
 Run = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
-"""Calls a function for each of several tasks: `map`, or that of a pool of threads."""
+"""Calls a function for each of several tasks: `map`, or that of a thread pool."""
 
 
 P = TypeVar("P", bound=Params)  # parameters
@@ -156,15 +156,15 @@ S = TypeVar("S", bound=Sums)  # statistics
 P_in = TypeVar("P_in", bound=Params, contravariant=True)
 
 
-# ------------------------------------------------------------------------------------------------ what a model has
+# ------------------------------------------------------------------------------------- methods of every model
 
 
 class Model(Protocol[P, S]):
-    """A model that EM can fit: what the engine calls."""
+    """A model that EM can fit: the methods that the engine calls."""
 
     @property
     def promises(self) -> Promises:
-        """What the model keeps to."""
+        """The guarantees of the model."""
 
     @property
     def params_type(self) -> type[P]:
@@ -176,48 +176,48 @@ class Model(Protocol[P, S]):
 
     @property
     def carry_type(self) -> type[Arrays] | None:
-        """Class of what rows keep from pass to pass; None where they keep nothing."""
+        """Class of the memory of rows from pass to pass, or None."""
 
     def footprint(self, n_columns: int, row_cells: float) -> Footprint:
-        """Return what a block of d columns costs, whose rows have so many stored cells on average."""
+        """Return the cost of a block of d columns; `row_cells` is the mean number of stored cells per row."""
 
     def start(self, summary: Summary, key: Key, passes: Passes) -> P:
-        """Return the parameters that a restart begins with: from column means, keyed noise, and passes of its own."""
+        """Return the first parameters of a restart, from column means, keyed noise, and passes if needed."""
 
     def prepare(self, params: P) -> Any:
-        """Return what every block of a pass needs of the parameters, made once a pass: `shared` below."""
+        """Return what all blocks of a pass need from the parameters, computed once per pass: `shared` below."""
 
     def expect(self, params: P, shared: Any, block: Block, carry: Any, key: Key) -> tuple[S, Any]:
-        """E-step: return the statistics of a block, which add up, and what its rows keep for the next pass."""
+        """E-step: return the additive statistics of a block, and the memory of its rows for the next pass."""
 
     def objective(self, params: P, stats: S) -> float:
-        """Return what must not fall: the bound of all rows plus the log prior, in nats."""
+        """Return what EM increases: the log-likelihood or bound of all rows plus the log prior, in nats."""
 
     def update(self, params: P, stats: S) -> P:
-        """M-step: return the parameters that the statistics of all rows ask for."""
+        """M-step: return the best parameters for the statistics of all rows."""
 
     def mismatch(self, params: P) -> str | None:
         """Return how valid parameters disagree with the hyperparameters, or None."""
 
 
 class RowModel(Model[P, S], Protocol[P, S]):
-    """What `score`, `complete`, `cell_probabilities` and `sample` call."""
+    """The methods that `score`, `complete`, `cell_probabilities` and `sample` call."""
 
     def log_likelihood(self, params: P, shared: Any, block: Block) -> Floats:
         """Return ln P(observed cells) of each row, (n,)."""
 
     def fill(self, params: P, shared: Any, block: Block) -> Floats:
-        """Return P(bit = 1 | observed bits) of each cell, (n, d), as if that cell had to be drawn again."""
+        """Return P(x = 1 | observed cells) of each cell, (n, d), as if that cell had to be sampled again."""
 
     def leave_one_out(self, params: P, shared: Any, block: Block) -> Floats:
-        """Return P(bit = 1 | the other observed bits) of each cell, (n, d)."""
+        """Return P(x = 1 | the other observed cells) of each cell, (n, d)."""
 
     def sample(self, params: P, n: int, rng: np.random.Generator) -> tuple[Any, Floats]:
-        """Draw rows, (n, d), bits as uint8, and their codes, (n, q)."""
+        """Return simulated rows, (n, d), binary ones as uint8, and their codes, (n, q)."""
 
 
 class CodeModel(RowModel[P, S], Protocol[P, S]):
-    """What `transform`, `code` and `inverse_transform` call, where rows have a hidden code."""
+    """The methods that `transform`, `code` and `inverse_transform` call, if rows have a latent code."""
 
     def posterior(self, params: P, shared: Any, block: Block) -> Floats:
         """Return the posterior mean of each row's code, (n, q)."""
@@ -226,28 +226,28 @@ class CodeModel(RowModel[P, S], Protocol[P, S]):
         """Return the most probable code of each row, (n, q)."""
 
     def reconstruct(self, params: P, codes: Floats) -> Floats:
-        """Return P(bit = 1) given codes, (n, d)."""
+        """Return P(x = 1) given codes, (n, d)."""
 
 
 class Defined(Protocol[P_in]):
-    """The definition, as plain as can be: the tests compute everything else from it."""
+    """The definition of the model in its simplest form, from which the tests compute everything else."""
 
     def hidden_states(self, params: P_in) -> Floats:
-        """Return every code that a row can have, (states, q), where the truth is enumerated."""
+        """Return every code that a row can have, (states, q), for tests by enumeration."""
 
     def log_joint(self, params: P_in, x: Floats, h: Floats) -> float:
         """Return ln P(x, h) of one complete row x, (d,), with the code h, (q,)."""
 
 
-# --------------------------------------------------------------------------------- what needs not be written by hand
+# ---------------------------------------------------------------------------------------------------- base classes
 
 
 class AsOnSubsample:
-    """A fit goes on over all rows with the parameters that one to some of them ended with."""
+    """A fit continues on all rows with the final parameters of the fit to a subsample."""
 
     @property
     def has_prior(self) -> bool:
-        """Return False: a fit begins only on rows that show both values of every column. Safe, but more rows."""
+        """Return False, which is safe: the subsample must show both values of every column, and so needs more rows."""
         return False
 
     def on_all_rows(self, params: Kept) -> Kept:
@@ -256,9 +256,9 @@ class AsOnSubsample:
 
 
 class Declared(Generic[P]):
-    """Parameters and statistics are checked as they declare themselves.
+    """Parameters and statistics are checked by their own declarations.
 
-    `letters` names the hyperparameter that a letter of the shapes must equal, and what the letter counts:
+    `letters` has the hyperparameter that a letter of the shapes must equal, and the word for what it counts:
     {"q": ("n_components", "dimensions")}.
     """
 
@@ -267,33 +267,33 @@ class Declared(Generic[P]):
     def mismatch(self, params: P) -> str | None:
         """Return how valid parameters disagree with the hyperparameters, or None."""
         for letter, (name, what) in self.letters.items():
-            size, wanted = params.axis_sizes[letter], getattr(self, name)
-            if size != wanted:
-                return f"it has {size} {what} where {wanted} are declared"
+            size, declared = params.axis_sizes[letter], getattr(self, name)
+            if size != declared:
+                return f"it has {size} {what} where {declared} are declared"
         return None
 
     def stats_flaw(self, stats: Sums, params: P) -> str | None:
-        """Return what makes statistics invalid for these parameters, or None."""
+        """Return why statistics are invalid for these parameters, or None."""
         return stats.flaw(params.axis_sizes)
 
 
 class Linked:
-    """The coordinates of the extrapolation are those of the links that the parameters declare."""
+    """The coordinates of the extrapolation are defined by the links that the parameters declare."""
 
     def to_vector(self, params: Params) -> Floats:
-        """Return the coordinates, in one row."""
+        """Return the coordinates as a vector."""
         return params.to_vector()
 
     def from_vector(self, vector: Floats, params: Kept) -> Kept:
-        """Return parameters at `vector`; what is not extrapolated comes from `params`."""
+        """Return the parameters at `vector`; arrays that are not extrapolated are taken from `params`."""
         return params.with_vector(vector)
 
 
 class ClassCodes(Declared[P]):
-    """Rows belong to one of K classes: all that follows from `posterior` and P(bit = 1) in each class.
+    """Methods of models with K classes, which follow from `posterior` and P(x = 1) in each class.
 
-    The letter K stands for the classes in the shapes of the parameters. `fill` and `leave_one_out` are those of cells
-    that are independent within a class; a model in which they are not has its own.
+    The letter K is the number of classes in the shapes of the parameters. `fill` and `leave_one_out` assume that cells
+    are independent within a class; other models override them.
     """
 
     n_components: int
@@ -301,38 +301,38 @@ class ClassCodes(Declared[P]):
 
     @abstractmethod
     def posterior(self, params: P, shared: Any, block: Block) -> Floats:
-        """Return the probability of each class given the row's observed bits, (n, K)."""
+        """Return the probability of each class given the row's observed cells, (n, K)."""
 
     @abstractmethod
     def cell_probabilities(self, params: P) -> Floats:
-        """Return P(bit = 1) in each class, (d, K)."""
+        """Return P(x = 1) in each class, (d, K)."""
 
     def sample(self, params: P, n: int, rng: np.random.Generator) -> tuple[Bytes, Floats]:
-        """Draw n rows of independent cells and their classes (1 among zeros); `params.weights` are the shares."""
+        """Return n simulated rows of independent cells and their classes (one-hot); `params.weights` are the shares."""
         weights = params.to_arrays()["weights"]
         classes = rng.choice(len(weights), size=n, p=weights)
         x = rng.random((n, params.n_columns)) < self.cell_probabilities(params).T[classes]
         return x.view(np.uint8), np.eye(len(weights))[classes]
 
     def posterior_mode(self, params: P, shared: Any, block: Block) -> Floats:
-        """Return the most probable class of each row, as 1 among zeros, (n, K)."""
+        """Return the most probable class of each row, one-hot, (n, K)."""
         r = self.posterior(params, shared, block)
         return np.asarray(np.eye(r.shape[1])[r.argmax(axis=1)])
 
     def reconstruct(self, params: P, codes: Floats) -> Floats:
-        """Return P(bit = 1) given class probabilities and nothing else of the row, (n, d): r theta."""
+        """Return P(x = 1) given only the class probabilities of each row, (n, d): r theta."""
         return np.asarray(codes @ self.cell_probabilities(params).T)
 
     def fill(self, params: P, shared: Any, block: Block) -> Floats:
-        """Return P(bit = 1 | observed bits) for every cell, as if that cell had to be drawn again: r theta."""
+        """Return P(x = 1 | observed cells) for every cell, as if that cell had to be sampled again: r theta."""
         return self.reconstruct(params, self.posterior(params, shared, block))
 
     def leave_one_out(self, params: P, shared: Any, block: Block) -> Floats:
-        """Return P(x_j = 1 | the other observed bits) for every cell.
+        """Return P(x_j = 1 | the other observed cells) for every cell.
 
-        Without bit j the class weights are r_k / P(x_j | k), so that with x_j = 1 the answer is
+        Without cell j the class weights are r_k / P(x_j | k), so that with x_j = 1 the result is
         1 / Sum_k(r_k / theta_jk), with x_j = 0 it is Sum_k r_k theta/(1 - theta) / Sum_k r_k/(1 - theta), and for
-        a missing bit Sum_k r_k theta_jk.
+        a missing cell Sum_k r_k theta_jk.
         """
         theta = self.cell_probabilities(params).T
         r = self.posterior(params, shared, block)
@@ -342,39 +342,39 @@ class ClassCodes(Declared[P]):
         return np.where(o == 0, r @ theta, np.where(x == 1, if_one, if_zero))
 
     def hidden_states(self, params: P) -> Floats:
-        """Return every class, as 1 among zeros, (K, K)."""
+        """Return every class, one-hot, (K, K)."""
         return np.eye(params.axis_sizes["K"])
 
 
-# ------------------------------------------------------------------------------------------ what a model may also do
+# ------------------------------------------------------------------------------------------------ optional methods
 
 
 @runtime_checkable
 class Extrapolates(Protocol[P]):
-    """A model with an unconstrained parametrization. `Linked` has it."""
+    """A model with an unconstrained parametrization. `Linked` implements it."""
 
     def to_vector(self, params: P) -> Floats:
-        """Return the coordinates, in one row."""
+        """Return the coordinates as a vector."""
 
     def from_vector(self, vector: Floats, params: P) -> P:
-        """Return parameters at `vector`; what is not extrapolated comes from `params`."""
+        """Return the parameters at `vector`; arrays that are not extrapolated are taken from `params`."""
 
 
 @dataclass(frozen=True)
 class Stage(Generic[P, S]):
-    """One of the models that a fit goes through, each from where the one before ended.
+    """One of the models that a fit consists of; each begins where the one before ended.
 
     Attributes
     ----------
     model : Model
         The model of this stage; all stages have the same class of parameters.
     begin : function, optional
-        Takes the parameters that the stage before ended with, and a key; returns those that this one begins with, or
-        None where the fit is over without it. The first stage begins with `start`.
+        Takes the final parameters of the stage before, and a key; returns the first parameters of this stage, or None
+        if the fit needs no further stage. The first stage begins with `start`.
     tolerance : float
-        The stage ends at the tolerance of the fit times this.
+        Factor of the tolerance of the fit for this stage.
     loop : function, optional
-        The loop that the stage goes by, in place of that of the fit: see `engine/loops/restarts.py`.
+        The loop of this stage, instead of that of the fit: see `engine/loops/restarts.py`.
     """
 
     model: Model[P, S]
@@ -385,49 +385,43 @@ class Stage(Generic[P, S]):
 
 @runtime_checkable
 class Staged(Protocol):
-    """A model whose fits go through several models."""
+    """A model whose fits consist of several stages."""
 
     def stages(self) -> Sequence[Stage[Any, Any]]:
-        """Return the stages, the first one included."""
+        """Return all stages."""
 
 
 def stages_of(model: Model[P, S]) -> Sequence[Stage[P, S]]:
-    """Return the models that a fit goes through: the model itself, unless it has stages."""
+    """Return the stages of a fit: the model itself, unless it is `Staged`."""
     return model.stages() if isinstance(model, Staged) else (Stage(model),)
 
 
 @runtime_checkable
 class Planned(Model[P, S], Protocol[P, S]):
-    """A model whose fits follow a plan, which has a model for each pass; no pass is judged before its end."""
+    """A model whose fits follow a plan with a model for each pass; convergence is judged only after its end."""
 
     @property
     def planned_passes(self) -> int:
-        """Passes of the plan."""
+        """Number of passes of the plan."""
 
     @property
     def settles(self) -> bool:
-        """Whether a fit goes on after the plan until the objective stands still; otherwise it ends there."""
+        """Whether a fit continues after the plan until the objective stops changing; otherwise it ends there."""
 
     def of_pass(self, params: P, key: Key, passes: Passes) -> Model[P, S]:
-        """Return the model of pass `key.pass_number`, counted from 0; it may look at all rows to make it."""
+        """Return the model of pass `key.pass_number`, counted from 0; `passes` may be used to determine it."""
 
 
 @runtime_checkable
-class BeginsOnFew(Protocol[P]):
-    """A model whose fits to long tables begin on some of the rows."""
+class StartsOnSubsample(Protocol[P]):
+    """A model whose fits to long tables begin on a subsample of the rows. `AsOnSubsample` implements it."""
 
     @property
     def has_prior(self) -> bool:
-        """Whether a prior keeps parameters finite where a column does not vary; else the rows must show both values.
-
-        `AsOnSubsample` has it: False.
-        """
+        """Whether a prior keeps parameters of constant columns finite; otherwise a subsample must show both values."""
 
     def on_all_rows(self, params: P) -> P:
-        """Return the parameters with which a fit goes on over all rows, where one to some of them ended.
-
-        `AsOnSubsample` has it.
-        """
+        """Return the first parameters of the fit to all rows, from the final ones of a fit to a subsample."""
 
 
 @runtime_checkable
@@ -435,43 +429,43 @@ class Averages(Protocol[P_in, S]):
     """A model for `partial_fit`: its statistics may be averaged over groups of rows."""
 
     def stats_flaw(self, stats: S, params: P_in) -> str | None:
-        """Return what makes statistics invalid for these parameters, or None. `Declared` has it."""
+        """Return why statistics are invalid for these parameters, or None. `Declared` implements it."""
 
     def pseudo_statistics(self, params: P_in, weight: float) -> S:
-        """Return the statistics of rows that are just as the model expects, for online EM to continue from a fit."""
+        """Return the statistics of rows that are exactly as the model expects, for online EM to continue from a fit."""
 
 
 @runtime_checkable
 class OnlineForm(Protocol[P, S]):
-    """A model whose statistics do not outlive the parameters that they were counted with."""
+    """A model whose statistics are valid only at the parameters with which they were computed."""
 
     def online(self) -> Model[P, S]:
-        """Return the form of the model that online EM needs: statistics and an update that may be averaged."""
+        """Return the variant of the model for online EM, whose statistics may be averaged."""
 
 
 class Persists(Model[P, S], Protocol[P, S]):
-    """A model that learns by random steps, with a memory from step to step."""
+    """A model that is fitted by random steps, with a memory from step to step."""
 
     @property
     def batch_rows(self) -> int:
-        """Rows of a step."""
+        """Number of rows per step."""
 
     @property
     def memory_type(self) -> type[Arrays]:
         """Class of the memory."""
 
     def first_memory(self, params: P, summary: Summary, key: Key) -> Any:
-        """Return the memory to begin with."""
+        """Return the initial memory."""
 
     def step(self, params: P, memory: Any, stats: S, share_left: float, key: Key, run: Run) -> tuple[P, Any, float]:
-        """Return parameters and memory after one step, and how well it is going (larger is better)."""
+        """Return the parameters and the memory after one step, and a score (larger is better)."""
 
     def settle(self, params: P, memory: Any) -> P:
-        """Return parameters as a fit hands them over."""
+        """Return the final parameters of a fit."""
 
 
 class Coordinates(Protocol):
-    """Coordinates of a climb, linear in the vectors of a model."""
+    """Coordinates of a gradient ascent, linear in the vectors of a model."""
 
     def inwards(self, vector: Floats) -> Floats:
         """Return the point at a vector of the model."""
@@ -480,7 +474,7 @@ class Coordinates(Protocol):
         """Return the vector of the model at a point."""
 
     def slope(self, gradient: Floats) -> Floats:
-        """Return the gradient by points, from the one by vectors."""
+        """Return the gradient with respect to points, from that with respect to vectors."""
 
 
 @runtime_checkable
@@ -488,16 +482,16 @@ class Climbs(Model[P, S], Extrapolates[P], Protocol[P, S]):
     """A model whose statistics, with expectations under the model (the negative phase), give the gradient."""
 
     def model_expectations(self, params: P, over: Callable[[Callable[[Block], T], Table], T]) -> tuple[P, Any]:
-        """Return the parameters and the phase: expectations under the model; `over` adds over a table of its states."""
+        """Return the parameters and the expectations under the model; `over` sums over a table of its states."""
 
     def at_vector(self, vector: Floats, params: P) -> P:
-        """Return parameters at `vector`, without what `model_expectations` finds."""
+        """Return the parameters at `vector`, without the results of `model_expectations`."""
 
     def gradient(self, params: P, stats: S, phase: Any) -> Floats:
-        """Return the gradient of the objective by the vector."""
+        """Return the gradient of the objective with respect to the vector."""
 
     def rows_or_prior(self, weight: float) -> float:
-        """Return what the objective is divided by for the climb: the weight of all rows, or the prior's if larger."""
+        """Return the scale of the objective: the weight of all rows, or that of the prior if it is larger."""
 
     def coordinates(self, params: P, phase: Any) -> Coordinates:
-        """Return the coordinates in which to climb from here."""
+        """Return the coordinates for the next segment of the ascent."""

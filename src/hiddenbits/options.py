@@ -1,4 +1,4 @@
-"""Options of estimators that belong together: how chains run, how an integral is approximated, how a fit begins."""
+"""Groups of options of estimators: how chains run, how an integral is approximated, how a fit begins."""
 
 from hiddenbits.families.binary_sparse_coding.estimator import Annealing
 from hiddenbits.families.combination_machine.options import Chains, Growth, Pursuit

@@ -1,10 +1,10 @@
-"""How names, cells and other programs' messages appear in a message: on one line, escaped, short, hidden if asked.
+"""Names, cells and messages of other programs in our messages: on one line, escaped, short, and hidden on request.
 
-A column or a file may be called anything: escape sequences that recolor or clear a terminal, letters that turn the
-line around, line breaks that fake a second message. A cell may be private, and a message of another library may repeat
-a cell, a password or a signed address. This module is the one place that decides what is shown of them: `printable` for
-names, `quoted` for cells, `told` for the messages of others, and `discreet` for all errors that leave a public
-function, with the errors that they came from. Every room may use it.
+The name of a column or file may contain escape sequences that recolor or clear a terminal, characters that reverse the
+line, or line breaks that fake a second message. A cell may be private, and a message of another library may repeat a
+cell, a password or a signed address. This module decides what is shown of them: `printable` for names, `quoted` for
+cells, `redacted` for messages of other programs, and `discreet` for all errors that leave a public function, with the
+errors that caused them. All modules may use it.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from hiddenbits.addresses import ANNOUNCED, SECRET, safe_url, without_user
 
 HIDE = "HIDDENBITS_HIDE_VALUES"
 MOST = 20  # characters of a cell that a message shows
-MOST_TOLD = 200  # characters of another program's message
-MOST_SEARCHED = 4000  # characters of it that are looked at: patterns take time
+MOST_REDACTED = 200  # characters of another program's message that a message shows
+MOST_SEARCHED = 4000  # characters of it that are searched, because patterns take time
 HIDDEN = "the value (hidden)"
-# Control characters, format characters (among them those that reorder text), lone surrogates, line separators. Joiners,
-# which Persian, Indic scripts and emoji are spelled with, are format characters too, and do no harm.
+# Control characters, format characters (including those that reorder text), lone surrogates, line separators. Joiners,
+# which Persian, Indic scripts and emoji need, are format characters, too, but harmless.
 ESCAPED = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 JOINERS = "\u200c\u200d"
 ADDRESS = re.compile(r"[A-Za-z][\w+.-]*://[^\s'\"<>]+")
-SHORTEST = 3  # characters of a secret: shorter ones stand in every sentence
+SHORTEST = 3  # characters of a secret: shorter ones occur in every sentence
 MARK, NAME = "['\"]", rf"(?<![\w-])([\w-]{{0,60}}?{ANNOUNCED})"
 # Where a message of another program shows a secret: user:password@host, name=value, a header of HTTP.
 IN_MESSAGES = (
@@ -46,16 +46,16 @@ ENVIRONMENT = re.compile(  # variables whose values are secrets
 
 
 def printable(text: object, keep: str = "") -> str:
-    r"""Return a text with every character escaped that would act on a terminal instead of being shown.
+    r"""Return a text in which every character is escaped that would control a terminal instead of being shown.
 
-    A text that is escaped already is left as it is.
+    A text that is already escaped does not change.
 
     Parameters
     ----------
     text : object
-        What to show.
+        The text.
     keep : str
-        Characters to leave alone, such as the line breaks of a text of several lines.
+        Characters that are not escaped, such as the line breaks of a text of several lines.
 
     Examples
     --------
@@ -65,19 +65,19 @@ def printable(text: object, keep: str = "") -> str:
     shown = text if isinstance(text, str) else str(text)
     if shown.isprintable():
         return shown
-    kept = keep + JOINERS
-    return "".join(_escaped(one) if unicodedata.category(one) in ESCAPED and one not in kept else one for one in shown)
+    keep += JOINERS
+    return "".join(_escaped(c) if unicodedata.category(c) in ESCAPED and c not in keep else c for c in shown)
 
 
 def json_escaped(text: str) -> str:
-    r"""Return JSON in which such characters are escaped as JSON has it: the content stays the same.
+    r"""Return JSON in which such characters have JSON escapes: the content stays the same.
 
     Examples
     --------
     >>> print(json_escaped('{"a": "red\x1b[31m"}'))
     {"a": "red\u001b[31m"}
     """
-    return "".join(one if printable(one, keep="\n") == one else json.dumps(one)[1:-1] for one in text)
+    return "".join(c if printable(c, keep="\n") == c else json.dumps(c)[1:-1] for c in text)
 
 
 def _escaped(character: str) -> str:
@@ -85,7 +85,7 @@ def _escaped(character: str) -> str:
 
 
 def name_of(name: object) -> str:
-    """Return a name as a list of names shows it: escaped, and in quotes where there is nothing to see.
+    """Return a name as in a list of names: escaped, and in quotes if it would be invisible.
 
     Examples
     --------
@@ -97,12 +97,12 @@ def name_of(name: object) -> str:
 
 
 def values_hidden() -> bool:
-    """Whether messages show nothing of any cell: HIDDENBITS_HIDE_VALUES is set, and not to 0."""
+    """Whether messages show no cells: HIDDENBITS_HIDE_VALUES is set, and not to 0."""
     return os.environ.get(HIDE, "0").strip() not in ("", "0")
 
 
 def quoted(cell: object) -> str:
-    """Return a cell as an error shows it: at most 20 characters; nothing with HIDDENBITS_HIDE_VALUES=1.
+    """Return a cell for an error message: at most 20 characters, or nothing with HIDDENBITS_HIDE_VALUES=1.
 
     Examples
     --------
@@ -120,8 +120,8 @@ def quoted(cell: object) -> str:
     return shown if len(shown) <= MOST else shown[:MOST] + "..."
 
 
-def told(error: object, *places: object, secrets: Iterable[str] = ()) -> str:
-    """Return a message of another program on one line, without secrets. It may quote cells: they are cut, or hidden.
+def redacted(error: object, *places: object, secrets: Iterable[str] = ()) -> str:
+    """Return a message of another program on one line, without secrets; cells that it quotes are shortened or hidden.
 
     Parameters
     ----------
@@ -130,30 +130,30 @@ def told(error: object, *places: object, secrets: Iterable[str] = ()) -> str:
     *places : path or RemoteFile
         Files that the message may name in full; a remote one knows its secrets.
     secrets : iterable of str
-        Texts that must not be shown, in addition to what looks like a secret.
+        Texts that must not be shown, in addition to those that look like secrets.
 
     Examples
     --------
-    >>> told("could not convert string to float: 'a diagnosis that is private'")
+    >>> redacted("could not convert string to float: 'a diagnosis that is private'")
     "could not convert string to float: 'a diagnosis that is ...'"
-    >>> told('Invalid bucket name "key:word@bucket"')
+    >>> redacted('Invalid bucket name "key:word@bucket"')
     'Invalid bucket name "***@bucket"'
     """
-    if values_hidden() and not (isinstance(error, OSError) and error.errno):  # the system's own words hold no cell
+    if values_hidden() and not (isinstance(error, OSError) and error.errno):  # the system's own messages have no cells
         return "message hidden"
     text = " ".join(without_secrets(str(error), [*secrets, *_secrets_of(places)]).split())
     known = {str(place) for place in places} | {repr(str(place))[1:-1] for place in places}
     known |= {Path(str(place)).name for place in places}
 
-    def cut(found: re.Match[str]) -> str:
-        mark, inner = found[1], found[2]
-        return found[0] if len(inner) <= MOST or inner in known else f"{mark}{inner[:MOST]}...{mark}"
+    def shorten(match: re.Match[str]) -> str:
+        mark, inner = match[1], match[2]
+        return match[0] if len(inner) <= MOST or inner in known else f"{mark}{inner[:MOST]}...{mark}"
 
-    return printable(re.sub(r"(['\"`])(.*?)\1", cut, text))[:MOST_TOLD]
+    return printable(re.sub(r"(['\"`])(.*?)\1", shorten, text))[:MOST_REDACTED]
 
 
 def without_secrets(text: str, secrets: Iterable[str] = ()) -> str:
-    """Return a text of another program without the given secrets, those of the environment, and what looks like one.
+    """Return a text of another program without `secrets`, those of the environment, and what looks like a secret.
 
     Examples
     --------
@@ -164,14 +164,14 @@ def without_secrets(text: str, secrets: Iterable[str] = ()) -> str:
     for word in sorted((word for word in words if len(word) >= SHORTEST), key=len, reverse=True):
         text = text.replace(word, SECRET)
     text = text[:MOST_SEARCHED]
-    text = ADDRESS.sub(lambda found: safe_url(found[0]), text)
+    text = ADDRESS.sub(lambda match: safe_url(match[0]), text)
     for pattern, shown in IN_MESSAGES:
         text = pattern.sub(shown, text)
     return text
 
 
 def _of_environment() -> Iterator[str]:
-    """Yield the values of environment variables whose names say that they are secret."""
+    """Yield the values of environment variables with names of secrets."""
     for name, value in os.environ.items():
         if len(value) >= 2 * SHORTEST and ENVIRONMENT.fullmatch(name):
             yield value
@@ -184,11 +184,11 @@ def _secrets_of(places: Iterable[object]) -> Iterator[str]:
 
 @contextmanager
 def discreet(*places: object) -> Iterator[None]:
-    """Let out no error that shows a secret, or a value if values are hidden, nor one that came from such an error.
+    """Raise no error that shows a secret, or a value if values are hidden, nor one caused by such an error.
 
-    An error of ours is worded with `quoted` and `told`, and passes. Another one passes unless something has to be
-    hidden: then its nearest base class is raised, with what may be shown. What an error came from, which tracebacks
-    print, is cut off before the first error that may not be shown.
+    Errors of this package pass, because they are worded with `quoted` and `redacted`. Others pass unless something has
+    to be hidden: then the nearest base class is raised, with a redacted message. The chain of causes, which tracebacks
+    print, ends before the first error that may not be shown.
 
     Parameters
     ----------
@@ -202,7 +202,7 @@ def discreet(*places: object) -> Iterator[None]:
             _cut_off(error, places)
             if _may_be_shown(error, places):
                 raise
-            raise _reworded(error, told(error, *places)) from None
+            raise _reworded(error, redacted(error, *places)) from None
     except Exception as error:
         if error.__suppress_context__:  # not printed, but a worker would send it
             error.__context__ = None
@@ -210,7 +210,7 @@ def discreet(*places: object) -> Iterator[None]:
 
 
 def _cut_off(error: BaseException, places: Iterable[object]) -> None:
-    """Cut the chain of errors that an error came from before the first that may not be shown."""
+    """Cut the chain of an error's causes before the first that may not be shown."""
     earlier = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
     while earlier is not None:
         if not _may_be_shown(earlier, places):
@@ -228,34 +228,34 @@ def _may_be_shown(error: BaseException, places: Iterable[object]) -> bool:
 
 
 def _raised_here(error: BaseException) -> bool:
-    """Whether a `raise` of this package made the error: a message of Python or another library may quote a cell."""
+    """Whether a `raise` of this package raised the error: messages of Python or other libraries may quote cells."""
     trace = error.__traceback__
     if trace is None:
         return False
     while trace.tb_next is not None:
         trace = trace.tb_next
     frame = trace.tb_frame
-    here = str(frame.f_globals.get("__name__")).partition(".")[0] == __name__.partition(".")[0]
-    return here and frame.f_code.co_code[trace.tb_lasti] == opmap["RAISE_VARARGS"]
+    in_package = str(frame.f_globals.get("__name__")).partition(".")[0] == __name__.partition(".")[0]
+    return in_package and frame.f_code.co_code[trace.tb_lasti] == opmap["RAISE_VARARGS"]
 
 
 def _reworded(error: Exception, text: str) -> Exception:
-    """Return an error with another text: of its class, or of the nearest base class that can be made of a text."""
-    for kind in type(error).__mro__:
+    """Return an error with another text, of the same class or the nearest base class that a text can construct."""
+    for error_type in type(error).__mro__:
         with suppress(Exception):
-            made = kind(text)
-            if isinstance(made, Exception) and str(made) == text:
-                return made
+            reworded = error_type(text)
+            if isinstance(reworded, Exception) and str(reworded) == text:
+                return reworded
     return RuntimeError(text)
 
 
 def message_of(error: BaseException) -> str:
-    """Return the message of any error as it may be shown: ours as it is, all others as `told` has them."""
-    return str(error) if _may_be_shown(error, ()) else told(error)
+    """Return the message of any error for display: of this package unchanged, others as `redacted` has them."""
+    return str(error) if _may_be_shown(error, ()) else redacted(error)
 
 
 class PrintableError(ValueError):
-    """An error whose message can be printed whatever names it holds: the base of the package's own errors."""
+    """An error whose message is safe to print, whatever names it contains: the base of the package's own errors."""
 
     def __init__(self, message: object = "") -> None:
         super().__init__(without_user(printable(message)))

@@ -1,9 +1,9 @@
-"""Types of what functions and methods return; users seldom make them."""
+"""Types that functions and methods return; users seldom create them."""
 
+from hiddenbits.display import Summary
 from hiddenbits.families.tetrachoric import TetrachoricCorrelations
 from hiddenbits.families.topographic_map.estimator import Places
 from hiddenbits.maths.rotation import RotatedLoadings
 from hiddenbits.reporting import Report
-from hiddenbits.shown import Summary
 
 __all__ = ["Places", "Report", "RotatedLoadings", "Summary", "TetrachoricCorrelations"]

@@ -1,6 +1,6 @@
-"""What can be done with tables besides fitting models: look at columns, take rows, hide cells, write results.
+"""Functions of tables: inspect columns, select rows, hide cells, write results.
 
-`hiddenbits.open_table` makes a `Table`; every estimator takes one, and all that `open_table` takes, too.
+`hiddenbits.open_table` returns a `Table`. Estimators accept one, or anything that `open_table` accepts.
 """
 
 from hiddenbits.data import Table

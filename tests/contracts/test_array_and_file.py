@@ -74,14 +74,14 @@ def regime(request, monkeypatch):
 @pytest.fixture
 def subsamples(monkeypatch):
     """The subsamples that fits begin on, in order, as floats."""
-    taken, real = [], SubsampleStart._on_subsample
+    taken, real = [], SubsampleStart._subsample_context
 
     def noted(self, *args, **kwargs):
         few = real(self, *args, **kwargs)
         taken.append(few.grid.as_given.table.to_float())
         return few
 
-    monkeypatch.setattr(SubsampleStart, "_on_subsample", noted)
+    monkeypatch.setattr(SubsampleStart, "_subsample_context", noted)
     return taken
 
 

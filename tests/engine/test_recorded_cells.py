@@ -1,4 +1,4 @@
-"""A fit to ones and blanks says that it can learn nothing, and what the blanks may mean."""
+"""A fit to 1s and missing values warns that it can learn nothing, and what empty cells may mean."""
 
 import warnings
 
@@ -35,7 +35,7 @@ X[:2] = 1.0
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore::hiddenbits.exceptions.DegeneratePairsWarning")
 def test_every_fit_warns(model):
-    with pytest.warns(NoZerosWarning, match=r"ones and blanks .* but no zeros.*empty='zero'") as caught:
+    with pytest.warns(NoZerosWarning, match=r"1s and missing values .* but no 0s.*empty='zero'") as caught:
         model.fit(X)
     assert sum(issubclass(one.category, NoZerosWarning) for one in caught) == 1
 

@@ -49,7 +49,7 @@ def test_incomplete_sum_is_an_error():
 
 def test_keys_are_addresses():
     key = Key(3)
-    addresses = [key.at(restart=r, pass_number=p, block=b) for r in range(3) for p in range(3) for b in range(3)]
+    addresses = [key.derive(restart=r, pass_number=p, block=b) for r in range(3) for p in range(3) for b in range(3)]
     draws = {address.rng().random() for address in [key, *addresses]}
     assert len(draws) == 28
     assert addresses[5].rng().random() == addresses[5].rng().random()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hiddenbits.maths.annealed_importance import (
-    Estimate,
+    PartitionEstimate,
     Path,
     anneal,
     effective_size,
@@ -156,31 +156,33 @@ def test_bases_that_are_one_are_not_two():
 
 
 def test_verdicts():
-    good = Estimate(100.0, 0.1, 80.0)
+    good = PartitionEstimate(100.0, 0.1, 80.0)
 
     def judge(**others):
         return verdict({"uniform": good, **others})
 
-    fine = judge(means=Estimate(100.2, 0.05, 60.0))
+    fine = judge(means=PartitionEstimate(100.2, 0.05, 60.0))
     assert fine.trustworthy
     assert fine.log_z == pytest.approx((100.0 / 0.01 + 100.2 / 0.0025) / (1 / 0.01 + 1 / 0.0025))
     # 1.79 standard errors apart: the error of the mean, .0447, is widened by as much
     assert fine.standard_error == pytest.approx(0.2 / np.hypot(0.1, 0.05) / np.sqrt(1 / 0.01 + 1 / 0.0025))
-    assert judge(means=Estimate(100.29, 0.0, 100.0)).trustworthy
-    apart = judge(means=Estimate(100.31, 0.0, 100.0))
+    assert judge(means=PartitionEstimate(100.29, 0.0, 100.0)).trustworthy
+    apart = judge(means=PartitionEstimate(100.31, 0.0, 100.0))
     assert not apart.trustworthy
     assert not apart.agree
-    poor = judge(means=Estimate(100.0, 0.1, 29.9))
+    poor = judge(means=PartitionEstimate(100.0, 0.1, 29.9))
     assert poor.agree
     assert not poor.trustworthy
     assert "means 29.9" in poor.why
     assert not judge().trustworthy
     assert "only one estimate" in judge().why
-    assert not judge(means=Estimate(np.nan, np.nan, np.nan)).trustworthy
-    assert not judge(means=Estimate(100.0, 0.1, 80.0), third=Estimate(102.0, 0.1, 80.0)).trustworthy
+    assert not judge(means=PartitionEstimate(np.nan, np.nan, np.nan)).trustworthy
+    assert not judge(means=PartitionEstimate(100.0, 0.1, 80.0), third=PartitionEstimate(102.0, 0.1, 80.0)).trustworthy
     # Without any spread, float32 rounding is all that differs.
-    assert verdict({"a": Estimate(500.0, 0.0, 100.0), "b": Estimate(500.005, 0.0, 100.0)}).trustworthy
-    assert not verdict({"a": Estimate(500.0, 0.0, 100.0), "b": Estimate(500.1, 0.0, 100.0)}).trustworthy
+    assert verdict({"a": PartitionEstimate(500.0, 0.0, 100.0), "b": PartitionEstimate(500.005, 0.0, 100.0)}).trustworthy
+    assert not verdict(
+        {"a": PartitionEstimate(500.0, 0.0, 100.0), "b": PartitionEstimate(500.1, 0.0, 100.0)}
+    ).trustworthy
 
 
 def test_threads_do_not_change_the_estimates():

@@ -5,7 +5,7 @@ import pytest
 from scipy import optimize, stats
 from scipy.special import ndtr, ndtri
 
-from hiddenbits.maths.pair_counts import Cells
+from hiddenbits.maths.pair_counts import TwoByTwoTables
 from hiddenbits.maths.tetrachoric import angle_of_table, interval, orthant_probability, solve_tables, unit_variance
 
 pytestmark = pytest.mark.core
@@ -61,7 +61,7 @@ def integral(h, k, rho):
 
 
 def cells_of(p, q, c, n=1.0):
-    return Cells(*(np.atleast_1d(n * cell) for cell in (c, p - c, q - c, 1 - p - q + c)))
+    return TwoByTwoTables(*(np.atleast_1d(n * cell) for cell in (c, p - c, q - c, 1 - p - q + c)))
 
 
 def test_against_forty_digits():
@@ -139,7 +139,7 @@ def test_maximum_likelihood_by_brute_force(counts):
 
     options = {"xatol": 1e-8, "fatol": 1e-11, "maxiter": 2000}
     best = optimize.minimize(loss, [0.0, 0.0, 0.0], method="Nelder-Mead", options=options).x
-    rho, error, *_ = solve_tables(Cells(*one(*map(float, counts))), 1.0, False)
+    rho, error, *_ = solve_tables(TwoByTwoTables(*one(*map(float, counts))), 1.0, False)
     assert ndtr(best[0]) == pytest.approx((counts[0] + counts[1]) / sum(counts), abs=1e-6)
     assert rho[0] == pytest.approx(np.tanh(best[2]), abs=2e-6)
 
@@ -165,7 +165,7 @@ def test_variance_by_the_arcsine_law():
 def test_copies_in_a_billion_rows(p):
     """Rho rounds to 1. p - P(both) is the integral of g from t to pi/2, a short way: (pi/2 - t) exp(-h^2/2) / 2 pi."""
     apart = 1e-9 * p * (1 - p)
-    cells = Cells(*one(1e9 * p, 0.0, 0.0, 1e9 * (1 - p)))
+    cells = TwoByTwoTables(*one(1e9 * p, 0.0, 0.0, 1e9 * (1 - p)))
     rho, error, hollow, _ = solve_tables(cells, 1.0, False)
     assert rho[0] == 1.0
     assert hollow[0]

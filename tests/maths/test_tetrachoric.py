@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from hiddenbits.engine import Local
-from hiddenbits.maths.pair_counts import Cells, PairCounts, block_rows, count_pairs
+from hiddenbits.maths.pair_counts import PairCounts, TwoByTwoTables, block_rows, count_pairs
 from hiddenbits.maths.tetrachoric import fit_pairs, independence, interval, orthant_probability, solve_tables
 from tests.contracts.conftest import MASKS, STORAGES, random_rows, table_of
 
@@ -63,7 +63,7 @@ def test_tiles_do_not_matter(side, monkeypatch):
     p_value = independence(counts)
     for i in range(7):
         for j in range(7):
-            cells = Cells(*(np.array([cell]) for cell in plain_cells(rows, np.ones(80), i, j)))
+            cells = TwoByTwoTables(*(np.array([cell]) for cell in plain_cells(rows, np.ones(80), i, j)))
             rho, error, *_ = solve_tables(cells, 1.0, False)
             if i != j:
                 assert fit.correlation[i, j] == pytest.approx(rho[0], abs=1e-14)
@@ -108,11 +108,13 @@ def test_degenerate_columns_and_pairs():
 
 def test_pseudo_rows_everywhere():
     """They pull every pair towards 0, and equal real rows that are independent."""
-    cells = Cells(*(np.array([count]) for count in (30.0, 20.0, 10.0, 40.0)))
+    cells = TwoByTwoTables(*(np.array([count]) for count in (30.0, 20.0, 10.0, 40.0)))
     plain, *_ = solve_tables(cells, 10.0, False)
     drawn, *_ = solve_tables(cells, 10.0, True)
     p, q = 0.5, 0.4
-    added = Cells(*(cell + 10 * share for cell, share in zip(cells, (p * q, p - p * q, q - p * q, 0.3), strict=True)))
+    added = TwoByTwoTables(
+        *(cell + 10 * share for cell, share in zip(cells, (p * q, p - p * q, q - p * q, 0.3), strict=True))
+    )
     assert drawn[0] == pytest.approx(solve_tables(added, 1.0, False)[0][0], abs=1e-13)
     assert 0 < drawn[0] < plain[0]
 
@@ -120,7 +122,7 @@ def test_pseudo_rows_everywhere():
 def test_turned_columns_turn_the_sign():
     """One estimate for all eight ways to write a table."""
     a, b, c, d = (np.array([count]) for count in (3.0, 90.0, 41.0, 266.0))
-    rho, error, *_ = solve_tables(Cells(a, b, c, d), 1.0, False)
+    rho, error, *_ = solve_tables(TwoByTwoTables(a, b, c, d), 1.0, False)
     for cells, sign in (
         ((a, c, b, d), 1),
         ((d, c, b, a), 1),
@@ -130,7 +132,7 @@ def test_turned_columns_turn_the_sign():
         ((b, d, a, c), -1),
         ((c, a, d, b), -1),
     ):
-        other, same_error, *_ = solve_tables(Cells(*cells), 1.0, False)
+        other, same_error, *_ = solve_tables(TwoByTwoTables(*cells), 1.0, False)
         assert other[0] == pytest.approx(sign * rho[0], abs=1e-14)
         assert same_error[0] == pytest.approx(error[0], rel=1e-11)
 
@@ -151,7 +153,7 @@ def test_intervals_hold_the_truth(n):
             if n * cells.min() < 5:
                 continue
             tables = np.random.default_rng([seed, n]).multinomial(n, cells, 2000).T.astype(float)
-            found, error, *_ = solve_tables(Cells(*tables), 1.0, False)
+            found, error, *_ = solve_tables(TwoByTwoTables(*tables), 1.0, False)
             low, high = interval(found, error, 0.95)
             shares.append(np.mean((low <= rho) & (rho <= high)))
     assert len(shares) > 15
@@ -160,7 +162,7 @@ def test_intervals_hold_the_truth(n):
 
 
 def test_p_values_are_uniform_under_independence():
-    tables = Cells(*np.random.default_rng(0).multinomial(500, [0.12, 0.18, 0.28, 0.42], 4000).T.astype(float))
+    tables = TwoByTwoTables(*np.random.default_rng(0).multinomial(500, [0.12, 0.18, 0.28, 0.42], 4000).T.astype(float))
     first, second = tables.one_one + tables.one_zero, tables.one_one + tables.zero_one
     p = [
         independence(PairCounts(*(np.array(m) for m in ([[a, c], [c, b]], [[a], [b]], [[500.0]]))))[0, 1]

@@ -17,7 +17,7 @@ from hiddenbits.data.locations.places import Place, RemoteFile
 from hiddenbits.data.locations.remote_errors import remote_problem
 from hiddenbits.data.request import Request
 from hiddenbits.exceptions import TableError
-from hiddenbits.quoting import discreet, printable, told
+from hiddenbits.quoting import discreet, printable, redacted
 
 # What the libraries below us raise on a damaged file. Not `Exception`: our own mistakes should stay visible.
 DAMAGE = (
@@ -83,7 +83,7 @@ def reading(path: Place | str) -> Iterator[None]:
             if not isinstance(error, DAMAGE):
                 raise
             raise TableError(
-                f"cannot be read ({type(error).__name__}: {told(error, path)}). The file is damaged or of another "
+                f"cannot be read ({type(error).__name__}: {redacted(error, path)}). The file is damaged or of another "
                 "format; write it again, or name its format with format=."
             ).in_file(path) from cause
 

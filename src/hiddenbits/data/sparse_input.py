@@ -13,7 +13,7 @@ from scipy import sparse
 
 from hiddenbits.array_types import AnyArray
 from hiddenbits.exceptions import TableError
-from hiddenbits.quoting import told
+from hiddenbits.quoting import redacted
 
 
 def as_csr(matrix: Any, first_row: int = 0) -> Any:
@@ -26,7 +26,7 @@ def as_csr(matrix: Any, first_row: int = 0) -> Any:
         csr = checked.tocsr()
     except (ValueError, IndexError, TypeError, AttributeError, OverflowError, MemoryError) as error:
         raise TableError(
-            f"The sparse table is damaged: {told(error)}. Create it again from the original data."
+            f"The sparse table is damaged: {redacted(error)}. Create it again from the original data."
         ) from error
     if checked.format == "coo" and csr.nnz < checked.nnz:  # two values of a cell were added
         order = np.lexsort((checked.col, checked.row))

@@ -11,7 +11,7 @@ from scipy.stats import chi2
 from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.diagnostics.maps import on_grid, score_shares
 from hiddenbits.diagnostics.tables import PIECE_CELLS, cells, like, opened, refuse_blanks, total
-from hiddenbits.shown import names_of
+from hiddenbits.display import names_of
 from hiddenbits.tables import Piece, Table, map_pieces
 
 LEAST_EXPECTED = 1.0  # of a cell of S-X^2, as in mirt

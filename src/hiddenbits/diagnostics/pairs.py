@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hiddenbits.array_types import Floats, Rows
 from hiddenbits.diagnostics.tables import cells, drawn_tables, like, opened, total
-from hiddenbits.shown import names_of
+from hiddenbits.display import names_of
 from hiddenbits.tables import Piece, Table
 
 LEAST_VARIANCE = 1e-12  # of a pair that the model takes for impossible or certain

@@ -1,4 +1,7 @@
-"""The engine: walks tables, adds statistics, runs EM. It knows no model."""
+"""The engine: processes tables block by block, adds statistics, runs EM. It contains no model.
+
+`loops/restarts.py` describes how a fit goes through the engine, `tree_sum.py` how statistics are added.
+"""
 
 from hiddenbits.engine.block_statistics import block_height
 from hiddenbits.engine.checkpoint import Checkpoint

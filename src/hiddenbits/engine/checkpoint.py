@@ -1,9 +1,9 @@
 """Checkpoints: a fit's Position on disk, in the format of the model file.
 
-Written after every pass, atomically, so that a killed fit loses one pass at most and the file is never half-written.
-Resuming gives the same bits as going on would have, with the same package versions and kind of processor; both are
-recorded, and a difference is warned about. What a checkpoint holds is the engine's own, and it is read whole or not at
-all: whatever changes it changes FORMAT, and a checkpoint with another number is refused.
+It is written atomically after every pass, so that a killed fit loses at most one pass and the file is always complete.
+With the same package versions and type of processor, a resumed fit gives the same bits as an uninterrupted one; both
+are recorded, and a difference raises a warning. The content is private to the engine: any change of it changes FORMAT,
+and a checkpoint with another format number is refused.
 """
 
 from __future__ import annotations
@@ -44,13 +44,8 @@ VERSION = "version of the Delta table"  # an entry only where the table is one
 FORMAT = 1
 
 
-def path_beside(path: Path, name: str) -> Path:
-    """Return the file, next to a checkpoint, for a part of the same fit."""
-    return path.with_name(f"{path.name}.{name}")
-
-
 def _digest(names: Sequence[str] | None) -> str | None:
-    """Return a short word for the names of columns, of which there may be very many."""
+    """Return a digest of the names of columns, of which there may be very many."""
     return None if names is None else digest(json.dumps(list(names)).encode())
 
 
@@ -60,26 +55,26 @@ def _short(value: Any) -> str:
 
 
 def _close(a: AnyArray, b: AnyArray) -> bool:
-    """Whether two counts are the same but for the rounding of another machine."""
+    """Whether two counts are equal except for the rounding of another computer."""
     return a.shape == b.shape and bool(np.allclose(a, b, rtol=1e-9, atol=0.0))
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Keeps the positions of one fit in one file.
+    """Saves the positions of one fit in one file, and loads them.
 
     Parameters
     ----------
     path : Path
         The file.
     model : Model
-        What is fitted; a checkpoint of anything else is refused.
+        The model that is fitted; a checkpoint of any other is refused.
     settings : Settings
-        How it is fitted.
+        The settings of the fit.
     shape : tuple of int
-        Rows and columns of the table as it was handed in.
+        Rows and columns of the table as it was passed in.
     height : int
-        Block height of the table as it is walked.
+        Block height of the table as it is processed.
     names : sequence of str, optional
         Names of its columns.
     version : int, optional
@@ -93,11 +88,11 @@ class Checkpoint:
     height: int
     names: Sequence[str] | None = field(default=None, kw_only=True)
     version: int | None = field(default=None, kw_only=True)
-    # what was warned about, shared with the checkpoints beside this one: one warning a fit
+    # the message of the one warning per fit, shared with the checkpoints of its parts
     _warned: list[str] = field(default_factory=list, kw_only=True, repr=False, compare=False)
 
     def _identity(self) -> dict[str, Any]:
-        """Return what must agree, in the order in which it is compared."""
+        """Return the entries that must agree, in the order in which they are compared."""
         model: Any = self.model
         return {
             "model": type(model).__name__,
@@ -110,7 +105,7 @@ class Checkpoint:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Hold the file for one fit: another on the same path is refused, until this one ends or its process dies."""
+        """Lock the file for one fit: another on the same path is refused until this one ends or its process dies."""
         with ExitStack() as stack:
             try:
                 with writing(self.path):
@@ -130,7 +125,7 @@ class Checkpoint:
             yield
 
     def load(self, summary: Summary) -> Position | None:
-        """Return the position in the file; None when there is no file."""
+        """Return the position in the file, or None if there is no file."""
         if not self.path.exists():
             return None
         stored = read(self.path)
@@ -139,29 +134,29 @@ class Checkpoint:
         meta: Any = stored.meta
         self._refuse_other(meta, unprefixed("summary", stored.arrays), summary)
         origin = meta["environment"] if isinstance(meta.get("environment"), dict) else {}
-        if origin != (here := environment()):
+        if origin != environment():
             warnings.warn(
-                f"{printable(self.path)} was written with {differences(origin, here)}: the fit "
+                f"{printable(self.path)} was written with {differences(origin, environment())}: the fit "
                 "continues, but its result may differ in the last digits from an uninterrupted one.",
                 EnvironmentChangedWarning,
                 stacklevel=2,
             )
         try:
             position = self._position(meta, stored.arrays)
-            again, arrays = self._described(position, summary)
-            if set(again) != set(meta) or again["position"] != meta["position"] or set(arrays) != set(stored.arrays):
+            copy, arrays = self._content(position, summary)
+            if set(copy) != set(meta) or copy["position"] != meta["position"] or set(arrays) != set(stored.arrays):
                 raise ValueError("it does not have the entries of a checkpoint")
-        except MemoryError:  # of the machine, which says nothing about the file
+        except MemoryError:  # the file may be fine
             raise
         except Exception as error:
-            said = " ".join(f"{type(error).__name__}: {message_of(error)}".split())[:300]
+            reason = " ".join(f"{type(error).__name__}: {message_of(error)}".split())[:300]
             raise FileError(
-                f"{self.path}: the checkpoint is not complete ({said}). Delete it to start again."
+                f"{self.path}: the checkpoint is not complete ({reason}). Delete it to start again."
             ) from error
         return position
 
     def _refuse_other(self, meta: Any, theirs: Mapping[str, AnyArray], summary: Summary) -> None:
-        """Refuse a checkpoint of another format or of another fit: the first difference that says why."""
+        """Refuse a checkpoint of another format or another fit, with the first difference in the message."""
         number = meta.get("format")
         if type(number) is not int or number != FORMAT:
             raise CheckpointError(
@@ -186,7 +181,7 @@ class Checkpoint:
                 f"{self.path} is the checkpoint of a fit to other data: the table has the same shape, but a cell, a "
                 f"weight or the order of the rows differs. {remedy}"
             )
-        # After the data, which may decide about the height.
+        # After the data, because the height may depend on them.
         if meta.get("height") != self.height:
             raise CheckpointError(
                 f"{self.path} is the checkpoint of a fit in blocks of {_short(meta.get('height'))} rows, but here "
@@ -194,25 +189,25 @@ class Checkpoint:
             )
 
     def save(self, position: Position, summary: Summary) -> None:
-        """Write a position, atomically. If the disk does not take it, warn once and keep the file that is there."""
-        content = self._described(position, summary)
+        """Write a position atomically. If the disk fails or is full, warn once and keep the existing file."""
+        content = self._content(position, summary)
         try:
             write(self.path, KIND, *content)
         except (OSError, FileError) as error:
             if isinstance(error, FileError) and not isinstance(error.__cause__, OSError):
-                raise  # about what is to be written, and not about the disk
+                raise  # about the content, not the disk
             if not self._warned:
                 self._warned.append(message_of(error))
-                kept = "the last one that was written is still there" if self.path.exists() else "there is none yet"
+                state = "the last one that was written is still there" if self.path.exists() else "there is none yet"
                 warnings.warn(
-                    f"{self._warned[0]} The fit continues without this checkpoint ({kept}), and tries again after "
+                    f"{self._warned[0]} The fit continues without this checkpoint ({state}), and tries again after "
                     "every pass.",
                     UnwrittenCheckpointWarning,
                     stacklevel=2,
                 )
 
-    def _described(self, position: Position, summary: Summary) -> tuple[dict[str, Any], dict[str, AnyArray]]:
-        """Return what a file says of a position, and its arrays."""
+    def _content(self, position: Position, summary: Summary) -> tuple[dict[str, Any], dict[str, AnyArray]]:
+        """Return the metadata and the arrays of a file with this position."""
         state, arrays = to_file(position)
         meta = {
             **self._identity(),
@@ -225,9 +220,9 @@ class Checkpoint:
             del meta[VERSION]
         return meta, {**prefixed("summary", summary), **{f"position.{name}": array for name, array in arrays.items()}}
 
-    def beside(self, name: str) -> Checkpoint:
+    def for_part(self, name: str) -> Checkpoint:
         """Return a checkpoint for a part of the same fit, in a file next to this one."""
-        return replace(self, path=path_beside(self.path, name))
+        return replace(self, path=self.path.with_name(f"{self.path.name}.{name}"))
 
     def drop(self) -> None:
         """Remove the file."""
@@ -243,12 +238,12 @@ class Checkpoint:
 
 # A position as JSON and arrays, and back, by the types that its dataclasses declare.
 #
-# Counts and truth values are JSON. Floats are arrays, because JSON would not keep them to the bit. A nested dataclass
-# is a nested dictionary, and its arrays are named `<field>.<array>`. What depends on the model is declared `Any`: its
-# class is found by the name of the field.
+# Counts and booleans are JSON. Floats are arrays, because JSON would not preserve every bit. A nested dataclass is a
+# nested dictionary, and its arrays are named `<field>.<array>`. Fields that depend on the model are declared `Any`:
+# their class is determined by the name of the field.
 
 D = TypeVar("D")
-MOST = 2**53  # the largest count that JSON keeps everywhere
+MOST = 2**53  # the largest count that every JSON parser preserves
 ARRAYS, COUNTS = (float, tuple[float, ...]), (int, tuple[int, ...], bool)
 CLASS_OF = {
     "params": "params_type",
@@ -259,12 +254,12 @@ CLASS_OF = {
 
 
 @cache  # a position is written after every pass
-def _hints(kind: Any) -> dict[str, Any]:
-    return get_type_hints(kind)
+def _hints(state_type: Any) -> dict[str, Any]:
+    return get_type_hints(state_type)
 
 
 def to_file(state: Any) -> tuple[dict[str, Any], dict[str, AnyArray]]:
-    """Return what a file says of a dataclass, and its arrays; what is None is in neither."""
+    """Return the metadata and the arrays of a dataclass; fields that are None are in neither."""
     meta: dict[str, Any] = {}
     arrays: dict[str, AnyArray] = {}
     for name, hint in _hints(type(state)).items():  # type: ignore[arg-type]
@@ -276,8 +271,7 @@ def to_file(state: Any) -> tuple[dict[str, Any], dict[str, AnyArray]]:
             meta[name] = [[end.n_iter, str(end.reason)] for end in value]
             arrays[name] = np.array([end.objective for end in value])
         elif hint == RowMemory | None:
-            held = {} if value is None else value.here()
-            for number, memory in held.items():
+            for number, memory in ({} if value is None else value.local_values()).items():
                 arrays |= prefixed(f"{name}.{number}", memory)
         elif hint in COUNTS:
             meta[name] = list(value) if isinstance(value, tuple) else value
@@ -288,10 +282,12 @@ def to_file(state: Any) -> tuple[dict[str, Any], dict[str, AnyArray]]:
     return meta, arrays
 
 
-def from_file(kind: type[D], model: Model[Any, Any], meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> D:
-    """Return the dataclass that `to_file` wrote; ValueError where something is not of its type, or is invalid."""
-    return kind(
-        **{name: _field(name, hint, model, meta, arrays) for name, hint in _hints(kind).items()},  # type: ignore[arg-type]
+def from_file(
+    state_type: type[D], model: Model[Any, Any], meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]
+) -> D:
+    """Return the dataclass that `to_file` wrote; ValueError if an entry has the wrong type or is invalid."""
+    return state_type(
+        **{name: _field(name, hint, model, meta, arrays) for name, hint in _hints(state_type).items()},  # type: ignore[arg-type]
     )
 
 
@@ -311,7 +307,7 @@ def _field(
             raise ValueError(f"{name} is neither true nor false")
         return meta[name]
     if hint in COUNTS:
-        least = -1 if name == "restart" else 0  # of no restart yet
+        least = -1 if name == "restart" else 0  # -1 before the first restart has ended
         return _count(meta[name], least) if hint is int else tuple(map(_count, meta[name]))
     if hint in ARRAYS:
         return float(arrays[name]) if hint is float else tuple(arrays[name].tolist())
@@ -328,20 +324,20 @@ def _count(value: Any, least: int = 0) -> int:
     return value
 
 
-def _of_model(kind: Any, arrays: Mapping[str, AnyArray]) -> Any:
-    """Return what belongs to a model, such as parameters, which know whether they are valid."""
+def _of_model(arrays_type: Any, arrays: Mapping[str, AnyArray]) -> Any:
+    """Return parameters, statistics or memory of a model; ValueError if parameters are invalid."""
     if not arrays:
         return None
-    found = kind.from_arrays(arrays)
-    if isinstance(found, Params) and (flaw := found.flaw()):
+    value = arrays_type.from_arrays(arrays)
+    if isinstance(value, Params) and (flaw := value.flaw()):
         raise ValueError(flaw)
-    return found
+    return value
 
 
-def _row_memory(kind: Any, arrays: Mapping[str, AnyArray]) -> LocalRowMemory:
+def _row_memory(carry_type: Any, arrays: Mapping[str, AnyArray]) -> LocalRowMemory:
     """Return the memory of rows, by blocks."""
     blocks: dict[int, dict[str, AnyArray]] = {}
     for name, array in arrays.items():
         number, field = name.split(".", 1)
         blocks.setdefault(int(number), {})[field] = array
-    return LocalRowMemory(None, {number: kind.from_arrays(fields) for number, fields in blocks.items()})
+    return LocalRowMemory(None, {number: carry_type.from_arrays(fields) for number, fields in blocks.items()})

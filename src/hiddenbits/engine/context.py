@@ -1,4 +1,4 @@
-"""Where and how the engine runs: a context, so that no model or estimator ever holds a client or a file."""
+"""Where and how fits run: `run_on` sets it as a context, so that no model or estimator holds a client or a file."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from hiddenbits.store import check_target
 
 @dataclass(frozen=True)
 class Engine:
-    """The executor in force, where fits keep their checkpoint, who is told of rows, seconds of a fit; None: no such."""
+    """Where and how fits run: the executor, and (or None) the checkpoint, the progress callback and the time limit."""
 
     executor: Executor
     checkpoint: Path | None = None
-    tell: OnRows | None = None
+    on_progress: OnRows | None = None
     max_time: float | None = None
 
 
@@ -34,7 +34,7 @@ _engine: ContextVar[Engine | None] = ContextVar("hiddenbits_engine", default=Non
 
 
 def current() -> Engine:
-    """Return the engine in force: serial, unless `run_on` says otherwise."""
+    """Return the engine of the innermost `run_on`; outside of any, a serial one."""
     return _engine.get() or Engine(Local())
 
 
@@ -55,23 +55,23 @@ def run_on(
     Parameters
     ----------
     client : distributed.Client, optional
-        Run on the workers of this dask cluster. Dask's processes exchange pickles: a cluster is trusted ground.
+        Run on the workers of this dask cluster. Dask's processes exchange pickles: only use a cluster that you trust.
     n_jobs : int, optional
-        Number of threads; -1 means one for each core. By default what is in force outside the block.
+        Number of threads; -1 means one for each core. By default as outside the block.
     checkpoint : path, optional
-        File in which `fit` keeps its position after every pass. Where the file exists, the fit continues from there:
-        run the same program again after a crash. One file serves one fit.
+        File to which `fit` saves its position after every pass. If the file exists, the fit continues from it: run
+        the same program again after a crash. One file serves one fit.
     on_progress : function, optional
-        Called with a number of rows whenever so many have been processed, from any thread; a row counts in every
-        pass. On a cluster that is after each pass. For a progress bar of your own.
+        Called with the number of rows just processed, from any thread; a row counts in every pass. On a cluster it is
+        called after each pass. Use it for a progress bar of your own.
     max_time : float, optional
-        Seconds after which each fit stops, at the end of the pass that is nearest, with its best parameters so far;
+        Seconds after which each fit stops, at the end of the nearest pass, with its best parameters so far;
         `stop_reason_` is then "time". A fit to a long table that is still on a subsample of its rows ends there. With
-        a limit `CombinationMachine` begins with a quick fit, which is the result where there is no time for a better
-        one. By default what is in force outside the block: no limit.
+        a limit `CombinationMachine` begins with a quick fit, which is the result if there is no time for a better one.
+        By default as outside the block: no limit.
     stall_timeout : float, optional
-        Seconds without progress on the cluster (no task finished, none running) after which a `ClusterError` ends the
-        wait, for example because no worker is connected. None waits without a limit.
+        Seconds without progress on the cluster (no task finished, none running) after which a `ClusterError` is
+        raised, for example because no worker is connected. None waits without a limit.
 
     Examples
     --------
@@ -85,22 +85,22 @@ def run_on(
     >>> with hiddenbits.run_on(max_time=60):  # a fit that takes longer ends with a ConvergenceWarning
     ...     hiddenbits.LatentClassAnalysis(2, random_state=0).fit(X).stop_reason_
     'converged'
-    >>> walked = []
-    >>> with hiddenbits.run_on(on_progress=walked.append):
+    >>> row_counts = []
+    >>> with hiddenbits.run_on(on_progress=row_counts.append):
     ...     _ = model.score(X)
-    >>> sum(walked)
+    >>> sum(row_counts)
     200
     """
     outer = current()
-    kept = outer.checkpoint if checkpoint is None else Path(checkpoint)
+    checkpoint_path = outer.checkpoint if checkpoint is None else Path(checkpoint)
     if checkpoint is not None:
         check_target(checkpoint)
-    told = outer.tell if on_progress is None else on_progress
+    on_progress = outer.on_progress if on_progress is None else on_progress
     limit = outer.max_time if max_time is None else max_time
     if limit is not None and not limit > 0:
         raise ValueError(f"max_time={limit}: give a number of seconds above 0.")
     executor: Executor = without_progress(outer.executor)
-    mine: Local | Cluster | None = None
+    own_executor: Local | Cluster | None = None
     if client is not None:
         if n_jobs is not None:
             raise ValueError("Give a client or n_jobs, not both: a cluster has its own workers.")
@@ -108,22 +108,23 @@ def run_on(
             raise ValueError(
                 f"stall_timeout={stall_timeout}: give a number of seconds, or None to wait without a limit."
             )
-        executor = mine = Cluster(client, kept, stall_timeout)
+        executor = own_executor = Cluster(client, checkpoint_path, stall_timeout)
     elif n_jobs is not None:
         if n_jobs == 0 or n_jobs < -1:
             raise ValueError(f"n_jobs={n_jobs}: give a number of threads, or -1 for one per core.")
-        executor = mine = Local(os.cpu_count() or 1 if n_jobs == -1 else n_jobs)
-    engine = Engine(executor if told is None else ProgressExecutor(executor, told), kept, told, limit)
+        executor = own_executor = Local(os.cpu_count() or 1 if n_jobs == -1 else n_jobs)
+    reporting = executor if on_progress is None else ProgressExecutor(executor, on_progress)
+    engine = Engine(reporting, checkpoint_path, on_progress, limit)
     token = _engine.set(engine)
     try:
         yield engine
     finally:
         _engine.reset(token)
-        if mine is not None:
-            mine.close()
+        if own_executor is not None:
+            own_executor.close()
 
 
-# Work from top to bottom: a function of small tables, run where the engine runs.
+# A function of pieces of a table, applied where the engine runs.
 
 T = TypeVar("T")
 
@@ -155,10 +156,10 @@ class Piece:
 
 
 def map_pieces(function: Callable[[Piece], T], table: Table, max_rows: int) -> Iterator[T]:
-    """Yield function(piece) for consecutive pieces of a table, in order, computed where the engine in force runs.
+    """Yield function(piece) for consecutive pieces of a table, in order, computed where the current engine runs.
 
-    On a cluster the workers load the rows and call the function; only what it returns travels. Verbs of an estimator
-    inside the function run there too, on one thread.
+    On a cluster the workers load the rows and call the function; only its result is sent back. Methods of an estimator
+    that the function calls run on the worker too, on one thread.
 
     Parameters
     ----------

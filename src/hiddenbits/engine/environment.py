@@ -1,4 +1,4 @@
-"""What the bits of a result depend on, apart from the data: packages and processor."""
+"""Versions of packages and the type of processor: what the last bits of a result depend on, apart from the data."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_info
 
 @cache
 def environment() -> dict[str, str]:
-    """Return the versions of the packages and the kind of processor."""
+    """Return the versions of the packages and the type of processor."""
     kernels = sorted({str(lib.get("architecture")) for lib in threadpool_info() if lib["user_api"] == "blas"})
     return {
         "hiddenbits": version("hiddenbits"),
@@ -29,7 +29,7 @@ def environment() -> dict[str, str]:
 
 
 def differences(theirs: Mapping[str, str], ours: Mapping[str, str]) -> str:
-    """Return what differs between two environments, as in ``numpy 2.0.0 instead of 2.1.0``."""
+    """Return the differences between two environments, as in ``numpy 2.0.0 instead of 2.1.0``."""
     return ", ".join(
         f"{name} {theirs.get(name, 'none')} instead of {mine}"
         for name, mine in ours.items()

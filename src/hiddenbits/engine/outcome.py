@@ -1,4 +1,4 @@
-"""What a fit hands back: the parameters, how it went, and why it stopped."""
+"""The result of a fit: `Outcome` has the best parameters and a `Restart` record, with its `StopReason`, per restart."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from hiddenbits.array_types import Floats
 class StopReason(StrEnum):
     """Why a fit stopped; only `CONVERGED` counts as convergence.
 
-    `SCHEDULE` is the end of a planned course: of random steps, or of a model's plan. `BEHIND` is the end of a
-    restart on a subsample of the rows where another one was ahead.
+    `SCHEDULE` is the end of a fixed schedule: of random steps, or of a model's plan. `BEHIND` is the end of a restart
+    on a subsample of the rows, where another restart had a higher objective.
     """
 
     CONVERGED = "converged"
@@ -28,7 +28,7 @@ class StopReason(StrEnum):
 
 @dataclass(frozen=True)
 class Restart:
-    """One restart, for the record.
+    """Record of a restart that has ended.
 
     Attributes
     ----------
@@ -54,15 +54,15 @@ class Outcome:
     params : Arrays
         Parameters of the best restart, after its last update.
     trace : ndarray of shape (n_iter,)
-        The objective after each pass of that restart; where an extrapolation was refused, the value before it.
+        The objective of each pass of that restart; a rejected extrapolation repeats the value before it.
     stages : tuple of int
-        The passes at which a staged start (splitting) began a new stage; the objective may fall there.
+        The passes after which a new stage began, such as the next split of classes; the objective may fall there.
     best : int
-        Which restart was the best.
+        Number of the best restart.
     restarts : tuple of Restart
-        All restarts.
+        Records of all restarts.
     independent : float or None
-        Mean log-likelihood of a row under independent columns; None where the table is not of bits.
+        Mean log-likelihood of a row under independent columns; None if the table is not binary.
     """
 
     params: Any

@@ -1,8 +1,8 @@
-"""Per-row memory from pass to pass: posterior means, states of a sampler. It stays next to the rows, and it is a cache.
+"""Memory of each row from pass to pass, such as posterior means or states of a sampler: a cache next to the rows.
 
-A `RowMemory` serves one pass: it returns what the last accepted pass stored and stores what this one computes, so that
-a refused pass (a failed extrapolation) leaves no trace. What is lost is computed again by the model from its
-parameters: the fit stays right, though not to the bit.
+A `RowMemory` serves one pass: it returns what the last accepted pass stored, and stores what this pass computes. So a
+rejected pass (a failed extrapolation) has no effect. The model computes lost memory again from its parameters: the fit
+stays correct, but not to the last bit.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ class RowMemory(Protocol):
 
     @property
     def may_be_missing(self) -> bool:
-        """Whether rows may have had no memory in this pass: in a first pass, or because a worker took it along."""
+        """Whether rows may have no memory in this pass: in a first pass, or because a worker was lost."""
         ...
 
     def get(self, block: int) -> object:
-        """Return what the last accepted pass kept for a block; None when there is nothing."""
+        """Return what the last accepted pass stored for a block, or None."""
         ...
 
     def put(self, block: int, value: object) -> None:
-        """Keep something for a block."""
+        """Store a value for a block."""
         ...
 
-    def settled(self) -> RowMemory:
-        """Return the memory to keep after an accepted pass: what this pass stored, not the one before."""
+    def accepted(self) -> RowMemory:
+        """Return the memory after an accepted pass: what this pass stored, without that of the pass before."""
         ...
 
-    def here(self) -> Mapping[int, Any]:
-        """Return what this process holds, by block number, for a checkpoint."""
+    def local_values(self) -> Mapping[int, Any]:
+        """Return the values in this process by block number, for a checkpoint."""
         ...
 
 
@@ -43,9 +43,9 @@ class LocalRowMemory:
     Parameters
     ----------
     before : mapping, optional
-        What the last accepted pass kept, by block number.
+        What the last accepted pass stored, by block number.
     after : dict, optional
-        What this pass keeps.
+        What this pass stores.
     """
 
     def __init__(self, before: Mapping[int, object] | None = None, after: dict[int, object] | None = None) -> None:
@@ -54,33 +54,33 @@ class LocalRowMemory:
 
     @property
     def may_be_missing(self) -> bool:
-        """True where no earlier memory exists: a first pass, or a cluster's checkpoint that is resumed here."""
+        """True if there is no earlier memory: in a first pass, or after resuming the checkpoint of a cluster."""
         return not self._before
 
     def get(self, block: int) -> object:
-        """Return what the last accepted pass kept for a block."""
+        """Return what the last accepted pass stored for a block."""
         return self._before.get(block)
 
     def put(self, block: int, value: object) -> None:
-        """Keep something for a block."""
+        """Store a value for a block."""
         self._after[block] = value
 
-    def settled(self) -> LocalRowMemory:
-        """Return the memory with what this pass stored alone."""
+    def accepted(self) -> LocalRowMemory:
+        """Return the memory with what this pass stored."""
         return LocalRowMemory(None, self._after)
 
-    def here(self) -> Mapping[int, Any]:
-        """Return what this pass kept."""
+    def local_values(self) -> Mapping[int, Any]:
+        """Return what this pass stored."""
         return self._after
 
 
 class WorkerRowMemory:
-    """Memory in the processes of a cluster's workers, each holding that of the blocks it walked.
+    """Memory in the processes of a cluster's workers, each with that of the blocks it processed.
 
     Parameters
     ----------
     owner : str
-        Name of the executor; what another one left is not touched.
+        Name of the executor; the memory of other executors is left alone.
     before, after : int
         Numbers of the last accepted pass and of this one.
     """
@@ -91,29 +91,29 @@ class WorkerRowMemory:
         self.owner, self.before, self.after = owner, before, after
 
     def get(self, block: int) -> object:
-        """Return what the last accepted pass kept for a block, if this worker walked it then."""
+        """Return what the last accepted pass stored for a block, if this worker processed it then."""
         with _lock:
             return _kept.get(self.owner, {}).get(self.before, {}).get(block)
 
     def put(self, block: int, value: object) -> None:
-        """Keep something for a block on this worker, and let go of passes that nobody will ask for."""
+        """Store a value for a block on this worker, and delete those of passes that are no longer needed."""
         with _lock:
             passes = _kept.setdefault(self.owner, {})
             for number in [number for number in passes if number not in (self.before, self.after)]:
                 del passes[number]
             passes.setdefault(self.after, {})[block] = value
 
-    def settled(self) -> WorkerRowMemory:
-        """Return itself: the workers let go when the next pass begins."""
+    def accepted(self) -> WorkerRowMemory:
+        """Return itself: the workers delete older values when the next pass begins."""
         return self
 
-    def here(self) -> Mapping[int, Any]:
+    def local_values(self) -> Mapping[int, Any]:
         """Return nothing: the memory of workers is not in the driver's checkpoint."""
         return {}
 
 
 def forget(owner: str) -> None:
-    """Let go of everything that an executor keeps in this process."""
+    """Delete all values of an executor in this process."""
     with _lock:
         _kept.pop(owner, None)
 

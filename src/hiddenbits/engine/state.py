@@ -1,4 +1,10 @@
-"""Where a fit stands, how it is to go, and who keeps and watches it: what all loops share."""
+"""The state of a fit between two passes (`Position`) and its settings: what all loops share.
+
+A `Position` is immutable; each pass returns a new one. `params` are evaluated by the next pass, `safe` are the
+parameters to return to and to end with. They differ only if `params` are an extrapolation. A restart begins with a
+Position without parameters. When it ends, its record is added to `finished`, and `best` has the parameters of the best
+restart so far. So the last Position of a fit holds its result, and a Position on disk is a checkpoint.
+"""
 
 from __future__ import annotations
 
@@ -14,28 +20,28 @@ from hiddenbits.data.summary import Summary
 from hiddenbits.engine.outcome import Restart
 from hiddenbits.engine.row_memory import RowMemory
 
-# Extrapolation begins after this many plain passes: earlier it more often lands in the basin of another maximum.
-# benchmarks/results/mixture.md has what it gains and how often it ends below plain EM. What begins close to its end,
-# a refinement or a fit that goes on from a subsample, needs fewer.
+# Extrapolation begins after this many plain passes: earlier it leads to another local maximum more often.
+# benchmarks/results/mixture.md has its gains, and how often it ends below plain EM. A refinement, or a fit that
+# continues from a subsample, begins close to its end and needs fewer plain passes.
 PLAIN_PASSES, PLAIN_PASSES_FROM_FIT = 10, 3
 
 
 @dataclass(frozen=True, eq=False)
 class Extrapolation:
-    """Where the extrapolation stands between two passes.
+    """State of the extrapolation between two passes.
 
     Attributes
     ----------
     begins_after : int
         Plain passes before the first extrapolation.
     tried : bool
-        The next pass looks at an extrapolation.
+        The next pass evaluates an extrapolation.
     theta0 : ndarray or None
         The first point of the three, in the model's coordinates.
     longest : float
         The longest extrapolation allowed now; it grows when reached and shrinks when an extrapolation fails.
     at_limit : bool
-        Whether the extrapolation under way is the longest allowed.
+        Whether the extrapolation to be evaluated is the longest allowed.
     """
 
     begins_after: int = PLAIN_PASSES
@@ -47,7 +53,7 @@ class Extrapolation:
 
 @dataclass(frozen=True, eq=False)
 class Running:
-    """Statistics so far, per unit of weight.
+    """Running average of statistics in online EM, per unit of weight.
 
     Attributes
     ----------
@@ -56,7 +62,7 @@ class Running:
     steps : int
         Updates so far.
     weight : float
-        Weight of all the rows seen: what the average stands for when the prior is weighed against it.
+        Weight of all rows so far, which the average stands for relative to the prior.
     """
 
     stats: Any = None
@@ -74,7 +80,7 @@ class Running:
 
 @dataclass(frozen=True, eq=False)
 class Online:
-    """How far the online passes of a restart are: how many were made, and the statistics that they average."""
+    """Online passes of a restart: how many were made, and the running average of their statistics."""
 
     passes: int = 0
     running: Running = field(default_factory=Running)
@@ -82,7 +88,7 @@ class Online:
 
 @dataclass(frozen=True, eq=False)
 class Best:
-    """The best of the restarts that have ended: its number, -1 before the first, and what is reported of it."""
+    """The best of the restarts that have ended: its number, -1 before the first, and its results."""
 
     restart: int = -1
     params: Any = None
@@ -93,48 +99,48 @@ class Best:
 
 @dataclass(frozen=True)
 class Settings:
-    """How to fit: what belongs to the loop and not to a model."""
+    """How to fit: settings of the loops, not of a model."""
 
     n_init: int = 1
     max_iter: int = 1000
     max_time: float | None = None  # seconds
     tol: float = 1e-6
     online_passes: int = 0
-    start_rows: int | None = None  # run each restart on about this many rows first; None: use all rows throughout
+    start_rows: int | None = None  # run each restart on about this many rows first; None: always on all rows
     accelerate: bool = True
     seed: int = 0
 
 
 @dataclass(frozen=True, eq=False)
 class Position:
-    """Where a fit stands between two passes: all that the next pass depends on, and all that a checkpoint holds.
+    """State of a fit between two passes: all that the next pass depends on, and all that a checkpoint holds.
 
     Attributes
     ----------
     restart : int
         Number of the restart.
     params : Params or None
-        What the next pass looks at; None before the start of a restart.
+        Parameters that the next pass evaluates; None before the start of a restart.
     safe : Params or None
-        The last M-step result: a refused extrapolation returns to it, and the fit ends with it.
+        The last M-step result: a rejected extrapolation returns to it, and the fit ends with it.
     refused : bool
-        The last pass was refused: it tells nothing about gains.
+        The last pass was a rejected extrapolation, so that it has no gain.
     objective : float
-        What the last pass found, at the parameters before the update; -inf before the first pass of a stage.
+        Objective of the last accepted pass, at the parameters before the update; -inf before the first of a stage.
     trace : tuple of float
-        The objective of each pass of the restart; a refused pass repeats the one before.
+        The objective of each pass of the restart; a rejected pass repeats the one before.
     stage : int
-        Which of the models that a fit goes through it is at.
+        Number of the stage.
     stages : tuple of int
         The number of passes after which each later stage began, or a model grew.
     online : Online
-        Online passes.
+        State of online EM.
     extrapolation, row_memory
-        EM: where the extrapolation stands, and what rows remember from pass to pass.
+        EM: the state of the extrapolation, and what is stored about each row from pass to pass.
     memory : Arrays or None
         Random steps: what persists from step to step, such as the states of chains.
     finished : tuple of Restart
-        The restarts that have ended.
+        Records of the restarts that have ended.
     best : Best
         The best of them.
     """
@@ -156,36 +162,36 @@ class Position:
 
     @property
     def n_passes(self) -> int:
-        """Passes since the present stage began."""
+        """Passes of the current stage."""
         return len(self.trace) - (self.stages[-1] if self.stages else 0)
 
     @property
     def last_gain(self) -> float | None:
-        """What the last pass gained; inf if it was refused, None before the second pass of a stage."""
+        """Gain of the last pass; inf if it was rejected, None before the second pass of a stage."""
         if self.n_passes < 2:
             return None
         return np.inf if self.refused else self.trace[-1] - self.trace[-2]
 
 
 class CheckpointStore(Protocol):
-    """Keeps positions: a checkpoint file, or nothing."""
+    """Saves and loads positions: `Checkpoint` does so in a file."""
 
     def load(self, summary: Summary) -> Position | None:
-        """Return the position to continue from, None to begin."""
+        """Return the saved position, or None if there is none."""
         ...
 
     def save(self, position: Position, summary: Summary) -> None:
-        """Keep a position of the fit to the table with this summary."""
+        """Save a position of the fit to the table with this summary."""
         ...
 
-    def beside(self, name: str) -> CheckpointStore:
-        """Return the store of a part of the same fit, with a file of its own."""
+    def for_part(self, name: str) -> CheckpointStore:
+        """Return the store for a part of the same fit, with a file of its own."""
         ...
 
     def drop(self) -> None:
-        """Forget what was kept."""
+        """Delete what was saved."""
         ...
 
 
 Watch = Callable[[Position, bool], bool]
-"""Called after every pass with False, and with True where a restart is over; returning True asks it to stop."""
+"""The callbacks: called after every pass with False and at the end of a restart with True; True returned stops it."""

@@ -1,9 +1,16 @@
-"""The fixed merge tree: sums that never depend on who computed what, or in which order.
+"""The fixed merge tree: sums of statistics that do not depend on which thread or worker computed what, or when.
 
-Floating-point addition is not associative, so the order is nailed to the block numbers: node (level, i) is the sum
-of nodes (level - 1, 2i) and (level - 1, 2i + 1), leaves are the blocks, and a node whose right child lies beyond the
-table is its left child. A worker that holds any set of blocks adds what it can and hands back the largest nodes that
-are complete; the merging process continues with those.
+Floating-point addition is not associative, so the order of additions depends on the block numbers alone. The leaves of
+a binary tree, nodes (0, i), are the statistics of block i. Node (level, i) is the sum of its children
+(level - 1, 2i) and (level - 1, 2i + 1); a node without a right child in the table equals its left child.
+
+How the statistics of a pass are merged:
+
+1. An executor (`executors/local.py`, `executors/dask_cluster.py`) applies `block_statistics` to each block.
+2. Each thread or worker has a `TreeSum` of its own and adds its blocks in any order. `add` merges two siblings as soon
+   as both are known; a node whose sibling is missing waits.
+3. The waiting nodes (`nodes`) go to another `TreeSum`, which merges them further (`add_all`).
+4. After all blocks one node is left: the sum over the table (`result`), the same to the last bit for every executor.
 """
 
 from __future__ import annotations
@@ -35,7 +42,7 @@ class TreeSum(Generic[S]):
         self._nodes: dict[Node, S] = {}
 
     def add(self, node: Node, value: S) -> None:
-        """Add the sum of a node, taking over `value`; merges upwards as far as it can."""
+        """Add the sum of a node, and merge upwards as far as possible; `value` may be changed in place."""
         level, i = node
         while True:
             if i % 2 == 0:
@@ -63,11 +70,11 @@ class TreeSum(Generic[S]):
             self.add(node, value)
 
     def nodes(self) -> list[tuple[Node, S]]:
-        """Return the nodes that are complete but whose sibling is not here."""
+        """Return the nodes that wait for their siblings."""
         return sorted(self._nodes.items(), key=lambda item: item[0])
 
     def result(self) -> S:
-        """Return the sum over all blocks; an error if some have not been added."""
+        """Return the sum over all blocks; ValueError if some have not been added."""
         if len(self._nodes) != 1:
             raise ValueError(f"The sum is not complete: {len(self._nodes)} nodes wait for their siblings.")
         ((level, i), value), *_ = self._nodes.items()

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from hiddenbits.shown import Shown, as_frame, number, with_error
+from hiddenbits.display import DisplayedTable, as_frame, number, with_error
 
 TIE = 2.0  # families within this many standard errors of the paired difference are tied
 SIZE_TIE = 1.0  # the same for sizes of one family
@@ -128,7 +128,7 @@ class TriedSize:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Shown):
+class Comparison(DisplayedTable):
     """Which family fits a table: what `compare` returns.
 
     Printing it shows the table, and so does a notebook.

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from hiddenbits import run_on
+from hiddenbits.display import DisplayedTable, as_frame, with_error
 from hiddenbits.evaluate.catalog import BY_NAME, Family
 from hiddenbits.evaluate.compare import fit_cache, refuse_checkpoint
 from hiddenbits.evaluate.comparison import SIZE_TIE, TriedSize, seconds
@@ -21,7 +22,6 @@ from hiddenbits.evaluate.measures import table_of
 from hiddenbits.evaluate.same_models import Contender
 from hiddenbits.evaluate.splits import group_numbers, splits
 from hiddenbits.evaluate.trial import sized
-from hiddenbits.shown import Shown, as_frame, with_error
 from hiddenbits.tables import Table
 
 UNITS = {"rows": "nats per row", "cells": "nats per hidden cell", "bic": "BIC", "aic": "AIC"}
@@ -29,7 +29,7 @@ CRITERIA = ("bic", "aic")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Selection(Shown):
+class Selection(DisplayedTable):
     """A size and the evidence for it: what `select` returns.
 
     Attributes

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from hiddenbits import open_table
 from hiddenbits.array_types import Floats
 from hiddenbits.data.hashing import Hashes, row_hashes, word_keys
+from hiddenbits.display import DisplayedTable, percent
 from hiddenbits.evaluate.measures import PIECE_CELLS
 from hiddenbits.quoting import name_of
-from hiddenbits.shown import Shown, percent
 from hiddenbits.tables import Piece, map_pieces
 
 ENDS = 6  # columns shown with the most ones, and with the fewest
@@ -21,7 +21,7 @@ KEPT = 1 << 16  # number of smallest row hashes kept: up to this many distinct r
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TableDescription(Shown):
+class TableDescription(DisplayedTable):
     """The summary of a table that `describe` returns.
 
     Printing it shows the main figures and the columns, as `hiddenbits look` does; so does a notebook.

@@ -8,12 +8,12 @@ from typing import ClassVar
 from sklearn.utils._param_validation import Interval
 
 from hiddenbits.array_types import Floats, Randomness
+from hiddenbits.display import SummaryTable
 from hiddenbits.families._base.columns import column_sizes, level_names, table_by_column
 from hiddenbits.families._base.estimator import BitsEstimator
 from hiddenbits.families._base.parameters import COLUMN_TYPES, COMMON, ColumnTypes
 from hiddenbits.families.nodes.classes import Classes
 from hiddenbits.families.nodes.params import NodeCounts, NodeParams
-from hiddenbits.shown import SummaryTable
 
 
 class IndependentColumns(BitsEstimator[NodeParams, NodeCounts]):

@@ -15,13 +15,13 @@ from sklearn.exceptions import ConvergenceWarning
 from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data import Table, open_table
 from hiddenbits.data.coding.coded_columns import FRAMES
+from hiddenbits.display import Summary, SummaryTable
 from hiddenbits.engine import current, no_cell_recorded, one_blas_thread
 from hiddenbits.exceptions import DegeneratePairsWarning, TableError
 from hiddenbits.families._base.showing import spectrum_table
 from hiddenbits.maths import nearest_correlation
 from hiddenbits.maths.pair_counts import PairCounts, block_rows, count_pairs, refuse_width
 from hiddenbits.maths.tetrachoric import Degenerate, PairFit, fit_pairs, independence, interval
-from hiddenbits.shown import Summary, SummaryTable
 
 HIGHAM_TOL, HIGHAM_ITERATIONS = 1e-7, 1000
 

@@ -18,9 +18,9 @@ from hiddenbits import ClippedPCA, LatentClassAnalysis, LogisticPCA, TreeMixture
 from hiddenbits.array_types import Floats, Rows
 from hiddenbits.data.collapse import collapse
 from hiddenbits.data.hashing import digest, keyed_rng
+from hiddenbits.display import names_of
 from hiddenbits.fit_cache import FitCache, table_digest, versions
 from hiddenbits.inference.uncertainty import Uncertainty, arranged, backend_of, codes_of, opened, statistic_values
-from hiddenbits.shown import names_of
 from hiddenbits.tables import Piece, Table, map_pieces, take_rows
 
 Named = dict[str, tuple[Floats, tuple[str, ...], str]]

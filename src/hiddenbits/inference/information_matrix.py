@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hiddenbits.array_types import Floats, Rows
+from hiddenbits.display import names_of
 from hiddenbits.exceptions import NotAtMaximumWarning
 from hiddenbits.inference.uncertainty import Uncertainty, arranged, backend_of, codes_of, opened, statistic_values
-from hiddenbits.shown import names_of
 from hiddenbits.tables import Piece, Table, map_pieces
 
 PIECE_NUMBERS = 1 << 22  # numbers of the gradients that are worked on together

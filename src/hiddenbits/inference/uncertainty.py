@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hiddenbits import open_table
 from hiddenbits.array_types import AnyArray, Floats, Rows
-from hiddenbits.shown import library
+from hiddenbits.display import library
 from hiddenbits.tables import Table
 
 

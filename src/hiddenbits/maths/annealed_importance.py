@@ -1,13 +1,15 @@
-"""Annealed importance sampling (Neal 2001): sums over states that are too many to enumerate, or an honest refusal.
+"""Annealed importance sampling (Neal 2001): sums over too many states to enumerate, with a reliability check.
 
-Rows start at a base whose sum Z_0 is known and climb a ladder 0 = beta_0 < ... < beta_K = 1. The weight of a row,
+Rows start from a base with known sum Z_0 and pass through 0 = beta_0 < ... < beta_K = 1. The weight of a row,
 
-    ln w = Sum_k [ ln p*_{beta_k}(x_k) - ln p*_{beta_(k-1)}(x_k) ],   x_(k+1) by a transition that keeps p_{beta_k},
+    ln w = Sum_k [ ln p*_{beta_k}(x_k) - ln p*_{beta_(k-1)}(x_k) ],   x_(k+1) by a transition that preserves p_{beta_k},
 
-has mean E[w] = Z / Z_0. A mode that no row reaches does not show in the weights, and a single base then claims a
-small error far from the truth. So there are always two bases, and a figure only where they agree (`Partition`).
+has mean E[w] = Z / Z_0. A mode that no row reaches does not show in the weights: with a single base, the estimate may
+be far off although its standard error is small. So there are always two bases, and a result only if they agree
+(`Partition`).
 
-The climb knows no model: a `Path` hands in its three functions. `machine_path` is that of the combination machine.
+The sampler does not depend on the model: a `Path` has its three functions, `machine_path` those of a combination
+machine.
 """
 
 from __future__ import annotations
@@ -33,16 +35,16 @@ from hiddenbits.maths.tempering import (
 
 S = TypeVar("S")
 
-GROUP = 50  # chains that climb together: enough for a matrix product to be efficient, few enough for the cache
-FEWEST_EFFECTIVE = 30.0  # an estimate that rests on fewer rows has no error to speak of
-WIDEST = 3.0  # standard errors between estimates that agree
-ROUNDING = 1e-5  # what float32 may lose, as a share of ln Z; estimates without any spread still differ by this
-ALIKE = 1.0  # bases closer than this, in nats, are one base
+GROUP = 50  # chains that run together: enough for efficient matrix products, few enough for the cache
+FEWEST_EFFECTIVE = 30.0  # with fewer effective rows, the standard error of an estimate is unreliable
+WIDEST = 3.0  # largest difference, in standard errors, between estimates that agree
+ROUNDING = 1e-5  # rounding of float32 as a share of ln Z; estimates without any spread may differ by this
+ALIKE = 1.0  # bases closer than this, in nats, count as one
 
 
 @dataclass(frozen=True)
 class Path(Generic[S]):
-    """How one model is reached from one base; a state is whatever these functions make of it, for several rows.
+    """The functions that lead from one base to one model; their state, of several rows, may be of any type.
 
     Attributes
     ----------
@@ -53,7 +55,7 @@ class Path(Generic[S]):
     log_ratio : callable (state, low, high) -> ndarray of shape (n,)
         ln p*_high(x) - ln p*_low(x) of each row, low < high.
     move : callable (state, beta, rng) -> state
-        A transition that keeps p_beta. It may reuse the state's memory.
+        A transition that preserves p_beta. It may reuse the state's memory.
     """
 
     log_base: float
@@ -63,8 +65,8 @@ class Path(Generic[S]):
 
 
 @dataclass(frozen=True)
-class Estimate:
-    """ln Z from one set of rows, its standard error, and the number of rows that it effectively rests on."""
+class PartitionEstimate:
+    """An estimate of ln Z from one base, its standard error, and the effective number of rows."""
 
     log_z: float
     standard_error: float
@@ -73,25 +75,25 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Partition:
-    """The verdict on ln Z.
+    """The combined estimate of ln Z, if it is reliable.
 
     Attributes
     ----------
     log_z, standard_error : float
-        The estimates together, weighted by their precision; NaN where there is no figure to be trusted.
-    estimates : dict of str to Estimate
-        What each base found.
+        The precision-weighted mean of the estimates; NaN if it is not reliable.
+    estimates : dict of str to PartitionEstimate
+        The estimate from each base.
     agree : bool
         The estimates lie within three standard errors of each other.
     trustworthy : bool
-        They agree, each rests on at least 30 effective rows, and they did not start from the same place.
+        They agree, each has at least 30 effective rows, and their bases differ.
     why : str
         The reason, in a sentence.
     """
 
     log_z: float
     standard_error: float
-    estimates: dict[str, Estimate]
+    estimates: dict[str, PartitionEstimate]
     agree: bool
     trustworthy: bool
     why: str
@@ -103,18 +105,18 @@ class Partition:
 
 
 def anneal(path: Path[S], state: S, betas: Sequence[float], rng: np.random.Generator) -> Floats:
-    """Walk rows of the base up the ladder and return ln w of each."""
+    """Take rows of the base through all temperatures and return ln w of each."""
     total: Floats | float = 0.0
     last = len(betas) - 1
-    for k, (here, there) in enumerate(pairwise(betas), start=1):
-        total = total + path.log_ratio(state, here, there)
+    for k, (low, high) in enumerate(pairwise(betas), start=1):
+        total = total + path.log_ratio(state, low, high)
         if k < last:
-            state = path.move(state, there, rng)
+            state = path.move(state, high, rng)
     return np.asarray(total)
 
 
 def effective_size(log_weights: Floats) -> float:
-    """Return (Sum w)^2 / Sum w^2: how many rows of equal weight would tell as much.
+    """Return the effective sample size (Sum w)^2 / Sum w^2.
 
     Examples
     --------
@@ -125,7 +127,7 @@ def effective_size(log_weights: Floats) -> float:
     return float(np.exp(2.0 * logsumexp(log_weights) - logsumexp(2.0 * log_weights)))
 
 
-def estimate(log_weights: Floats, log_base: float) -> Estimate:
+def estimate(log_weights: Floats, log_base: float) -> PartitionEstimate:
     """Return ln Z = ln Z_0 + ln mean w, with the standard error sqrt[ var(w) / n ] / mean(w).
 
     var(w) / mean(w)^2 is n / ESS - 1 (times n / (n - 1)).
@@ -140,33 +142,32 @@ def estimate(log_weights: Floats, log_base: float) -> Estimate:
     log_mean = float(logsumexp(log_weights)) - float(np.log(n))
     ess = effective_size(log_weights)
     error = float(np.sqrt(max(n / ess - 1.0, 0.0) / (n - 1))) if n > 1 else np.inf
-    return Estimate(log_base + log_mean, error, ess)
+    return PartitionEstimate(log_base + log_mean, error, ess)
 
 
-def verdict(estimates: dict[str, Estimate], alike: str | None = None) -> Partition:
-    """Judge the estimates together.
+def verdict(estimates: dict[str, PartitionEstimate], alike: str | None = None) -> Partition:
+    """Combine the estimates if they are reliable and agree.
 
     Parameters
     ----------
-    estimates : dict of str to Estimate
+    estimates : dict of str to PartitionEstimate
         Two or more, by name.
     alike : str, optional
-        Why agreement would say nothing: a sentence.
+        Why agreement would prove nothing, as a sentence.
 
     Examples
     --------
-    >>> verdict({"uniform": Estimate(10.0, 0.1, 80.0), "means": Estimate(12.0, 0.1, 80.0)}).why
+    >>> verdict({"uniform": PartitionEstimate(10.0, 0.1, 80.0), "means": PartitionEstimate(12.0, 0.1, 80.0)}).why
     'The estimates of ln Z disagree: uniform 10.00 (s.e. 0.10), means 12.00 (s.e. 0.10). Some of the rows missed modes.'
     """
-    found = list(estimates.values())
     listed = ", ".join(f"{name} {e.log_z:.2f} (s.e. {e.standard_error:.2f})" for name, e in estimates.items())
-    errors = np.array([max(e.standard_error, ROUNDING * max(1.0, abs(e.log_z))) for e in found])
-    values = np.array([e.log_z for e in found])
+    errors = np.array([max(e.standard_error, ROUNDING * max(1.0, abs(e.log_z))) for e in estimates.values()])
+    values = np.array([e.log_z for e in estimates.values()])
     finite = bool(np.isfinite(values).all() and np.isfinite(errors).all())
-    apart = np.abs(values[:, None] - values) / np.hypot(errors[:, None], errors) if finite else np.array([[np.inf]])
-    agree = len(found) > 1 and bool(apart.max() <= WIDEST)
+    distances = np.abs(values[:, None] - values) / np.hypot(errors[:, None], errors) if finite else np.array([np.inf])
+    agree = len(estimates) > 1 and bool(distances.max() <= WIDEST)
     poor = [f"{name} {e.ess:.1f}" for name, e in estimates.items() if not e.ess >= FEWEST_EFFECTIVE]
-    if len(found) < 2:
+    if len(estimates) < 2:
         why = "There is only one estimate, and nothing to check it against."
     elif not finite:
         why = f"An estimate of ln Z is not finite: {listed}."
@@ -182,8 +183,8 @@ def verdict(estimates: dict[str, Estimate], alike: str | None = None) -> Partiti
     else:
         precision = 1.0 / errors**2
         log_z = float(precision @ values / precision.sum())
-        # Estimates that agree just so have errors that are a little too small: widen by what they differ.
-        error = float(max(1.0, apart.max()) / np.sqrt(precision.sum()))
+        # If estimates differ by more than a standard error, their errors are too small: widen by the difference.
+        error = float(max(1.0, distances.max()) / np.sqrt(precision.sum()))
         return Partition(log_z, error, estimates, agree, True, f"The estimates of ln Z agree: {listed}.")
     return Partition(np.nan, np.nan, estimates, agree, False, why)
 
@@ -194,22 +195,23 @@ def estimates_of(
     n_chains: int,
     rng: np.random.Generator,
     run: Run = map,
-) -> dict[str, Estimate]:
-    """Climb every path with `n_chains` rows, in groups that `run` (like `map`) may run at the same time."""
+) -> dict[str, PartitionEstimate]:
+    """Return an estimate by each path, from `n_chains` rows in groups that `run` may process in parallel."""
     tasks = [(name, path, g.stop - g.start) for name, path in paths.items() for g in groups_of(n_chains, GROUP)]
 
-    def climb(task: tuple[tuple[str, Path[Any], int], np.random.Generator]) -> Floats:
-        (_, path, n), own = task
-        return anneal(path, path.start(n, own), betas, own)
+    def log_weights(task: tuple[tuple[str, Path[Any], int], np.random.Generator]) -> Floats:
+        (_, path, n), group_rng = task
+        return anneal(path, path.start(n, group_rng), betas, group_rng)
 
     weights: dict[str, list[Floats]] = {}
-    for (name, *_), log_w in zip(tasks, run(climb, zip(tasks, generators(rng, len(tasks)), strict=True)), strict=True):
+    seeded = zip(tasks, generators(rng, len(tasks)), strict=True)
+    for (name, *_), log_w in zip(tasks, run(log_weights, seeded), strict=True):
         weights.setdefault(name, []).append(log_w)
     return {name: estimate(np.concatenate(parts), paths[name].log_base) for name, parts in weights.items()}
 
 
 def machine_path(machine: Tempered) -> Path[tuple[Numbers, Numbers]]:
-    """Return the way from the machine's base to the machine; a state is the rows x and their activations a."""
+    """Return the path from the machine's base to the machine; a state is the rows x and their activations a."""
 
     def start(n: int, rng: np.random.Generator) -> tuple[Numbers, Numbers]:
         x = machine.base_rows(n, rng)
@@ -243,14 +245,14 @@ def log_partition(
     ----------
     weights, thresholds, bias : array-like of shapes (d, m), (m,), (d,)
     means : array-like of shape (d,)
-        Share of ones in each column of the data.
+        Share of 1s in each column of the data.
     rng : Generator
     n_chains : int
         Rows from each base.
     n_temperatures : int
-        Steps of the ladder, evenly spaced.
+        Number of temperature steps, evenly spaced.
     run : callable
-        `map`, or that of a pool of threads. It does not change the result.
+        `map`, or that of a thread pool. It does not change the result.
 
     Returns
     -------
@@ -260,23 +262,23 @@ def log_partition(
     --------
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
-    >>> found = log_partition(0.3 * np.ones((4, 2)), np.zeros(2), np.zeros(4), [0.1, 0.1, 0.9, 0.9], rng,
-    ...                       n_temperatures=200)
-    >>> found.trustworthy, round(found.log_z, 1)
+    >>> result = log_partition(0.3 * np.ones((4, 2)), np.zeros(2), np.zeros(4), [0.1, 0.1, 0.9, 0.9], rng,
+    ...                        n_temperatures=200)
+    >>> result.trustworthy, round(result.log_z, 1)
     (True, 4.4)
     """
     if n_temperatures < 1:
         raise ValueError(f"n_temperatures={n_temperatures}: the climb needs at least one step.")
     steps: list[float] = np.linspace(0.0, 1.0, n_temperatures + 1).tolist()
-    near = base_bias(means)
+    b0 = base_bias(means)
     paths = {
         "uniform": machine_path(Tempered.of(weights, thresholds, bias)),
-        "means": machine_path(Tempered.of(weights, thresholds, bias, near)),
+        "means": machine_path(Tempered.of(weights, thresholds, bias, b0)),
     }
-    found = estimates_of(paths, steps, n_chains, rng, run)
-    # KL(means || uniform) = Sum_j [ b0 tanh b0 - ln cosh b0 ]: bases that are one and the same agree for no reason.
-    distance = float((near * np.tanh(near) - np.logaddexp(near, -near) + np.log(2.0)).sum())
+    estimates = estimates_of(paths, steps, n_chains, rng, run)
+    # KL(means || uniform) = Sum_j [ b0 tanh b0 - ln cosh b0 ]: agreement of two equal bases would prove nothing.
+    distance = float((b0 * np.tanh(b0) - np.logaddexp(b0, -b0) + np.log(2.0)).sum())
     alike = None
     if distance < ALIKE:
         alike = f"The column means are so near to 1/2 ({distance:.2f} nats) that both bases are one."
-    return verdict(found, alike)
+    return verdict(estimates, alike)

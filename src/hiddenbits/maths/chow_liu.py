@@ -1,9 +1,9 @@
-"""Trees over columns: how much each link gains, and the heaviest forest (Chow & Liu 1968).
+"""Trees over columns: the gain of each link, and the maximum-weight forest (Chow & Liu 1968).
 
-Given counts of a class, the log-likelihood of a tree at its best parameters is that of independent columns plus, for
-each link, total x mutual information of its two columns. So the best tree is the heaviest, whatever its root.
+Given the counts of a class, the maximal log-likelihood of a tree is that of independent columns plus, for each link,
+total x mutual information of its two columns. So the best tree is the one of maximum weight, whatever its root.
 
-Pairs of columns (i, j), i < j, are kept as one run, row by row of the upper triangle.
+Pairs of columns (i, j), i < j, are stored in one array: the upper triangle, row by row.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from hiddenbits.maths.numerics import CHUNK_NUMBERS
 
 Parents = NDArray[np.int32]
 
-SMALLEST = 1e-300  # its x ln x is nothing next to any count
+SMALLEST = 1e-300  # its x ln x is negligible
 
 
 def n_pairs(d: int) -> int:
@@ -30,7 +30,7 @@ def n_pairs(d: int) -> int:
 
 
 def pair_number(i: Any, j: Any, d: int) -> Any:
-    """Return where the pair of columns i and j stands; i and j may be arrays, in any order."""
+    """Return the position of the pair of columns i and j; i and j may be arrays, in any order."""
     first, second = np.minimum(i, j), np.maximum(i, j)
     return first * (2 * d - first - 1) // 2 + second - first - 1
 
@@ -43,36 +43,36 @@ def _columns_of_pairs(d: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
 
 
 def link_gains(both: Floats, ones: Floats, total: float, step: float) -> Floats:
-    """Return what each link gains: total x mutual information, from counts of rows in which both, and each, are 1.
+    """Return the gain of each link: total x mutual information, from counts of rows in which both, and each, are 1.
 
-    In steps of `step`, so that rounding does not tell equal gains apart. A few pairs at a time: logarithms of NumPy are
-    fast, fresh memory for each of their results is not.
+    Gains are rounded to multiples of `step`, so that equal gains stay equal. Some pairs are processed at a time:
+    allocating memory for all would take longer than the logarithms.
     """
     first, second = _columns_of_pairs(len(ones))
-    alone, whole = _x_log_x(ones) + _x_log_x(total - ones), float(_x_log_x(np.array(total)))
+    own_terms, total_term = _x_log_x(ones) + _x_log_x(total - ones), float(_x_log_x(np.array(total)))
     gains = np.empty(len(both))
     for start in range(0, len(both), CHUNK_NUMBERS):
-        some = slice(start, start + CHUNK_NUMBERS)
-        i, j, one = first[some], second[some], both[some]
-        here, there = ones[i], ones[j]
-        gain = _x_log_x(one)
-        gain += _x_log_x(here - one)
-        there -= one
-        gain += _x_log_x(there)
-        np.subtract(total, there, out=there)
-        there -= here
-        gain += _x_log_x(there)
-        gain -= alone[i]
-        gain -= alone[j]
-        gain += whole
+        chunk = slice(start, start + CHUNK_NUMBERS)
+        i, j, one_one = first[chunk], second[chunk], both[chunk]
+        ones_i, count = ones[i], ones[j]
+        gain = _x_log_x(one_one)
+        gain += _x_log_x(ones_i - one_one)
+        count -= one_one  # rows in which i is 0 and j is 1
+        gain += _x_log_x(count)
+        np.subtract(total, count, out=count)
+        count -= ones_i  # rows in which both are 0
+        gain += _x_log_x(count)
+        gain -= own_terms[i]
+        gain -= own_terms[j]
+        gain += total_term
         gain /= step
         np.rint(gain, out=gain)
-        np.multiply(gain, step, out=gains[some])
+        np.multiply(gain, step, out=gains[chunk])
     return gains
 
 
 def _x_log_x(x: Floats) -> Floats:
-    """Return x ln x, and 0 for what rounding has drawn below 0."""
+    """Return x ln x, and 0 for counts that are below 0 by rounding."""
     x = np.maximum(x, SMALLEST)
     return np.asarray(x * np.log(x))
 
@@ -80,7 +80,7 @@ def _x_log_x(x: Floats) -> Floats:
 def heaviest_forest(gains: Floats, d: int, penalty: float = 0.0) -> Parents:
     """Return each column's parent (-1: none) in the forest with the largest sum of (gain - penalty).
 
-    Prim's algorithm; of equal links the one of lower columns. Each tree has its lowest column as root.
+    Prim's algorithm; among equal links, the one of lower columns. The root of each tree is its lowest column.
     """
     square = np.zeros((d, d))
     parents = np.full(d, -1, np.int32)
@@ -109,14 +109,14 @@ def forest_gain(gains: Floats, parents: Parents, penalty: float) -> float:
 
 
 def top_down(parents: Parents) -> Rows:
-    """Return the columns of one forest, parents before children; a column left out is on a circle."""
+    """Return the columns of one forest, parents before children; columns on a cycle are missing from the result."""
     d = len(parents)
     depth = np.where(parents < 0, 0, -1)
     for level in range(1, d + 1):
-        found = (depth < 0) & (np.where(parents >= 0, depth[parents], -1) == level - 1)
-        if not found.any():
+        children = (depth < 0) & (np.where(parents >= 0, depth[parents], -1) == level - 1)
+        if not children.any():
             break
-        depth[found] = level
+        depth[children] = level
     order = np.argsort(depth, kind="stable")
     return order[depth[order] >= 0]
 
@@ -127,6 +127,6 @@ def _are_forests(parents: AnyArray) -> bool:
     return bool(columns) and all(len(top_down(forest.astype(np.int32))) == len(parents) for forest in forests)
 
 
-FORESTS = Range(_are_forests, "must be columns, or -1, and make trees: without a circle")  # along the first axis
+FORESTS = Range(_are_forests, "must be columns, or -1, and form trees: without a cycle")  # along the first axis
 
 fast_kernels = compiled_twin("hiddenbits.maths.trees_numba")

@@ -1,9 +1,9 @@
-"""How often two columns are 1 together: a.T @ diag(w) @ b for any two matrices of bits.
+"""Co-occurrence counts: in how many rows two columns are both 1, a.T @ diag(w) @ b for any two binary matrices.
 
-One rule for each pair of storages. Two patterns with few ones are a sparse product. All else is counted in float32
-by BLAS, a few rows at a time, which is exact as long as those rows are fewer than 2**24; or, where numba is there
-and the work is worth it, by AND and population count on 64-bit words (`cooccurrence_numba.py`). Rows with different
-weights are added in float64. `AllOnes` and `Complement` are column sums, less what they are the complement of.
+The method depends on the storage. Two sparse patterns are a sparse product. Everything else is counted in float32 by
+BLAS, some rows at a time, which is exact for fewer than 2**24 rows; or, with numba and if there is enough work, by AND
+and population count on 64-bit words (`cooccurrence_numba.py`). Rows with different weights are added in float64. For
+`AllOnes` and `Complement` the counts follow from column sums.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from hiddenbits.data.bits import AllOnes, Bits, Complement, Packed, Pattern
 from hiddenbits.data.kernels import compiled_twin
 from hiddenbits.data.operands import floats_of
 
-CHUNK_CELLS = 1 << 23  # cells that are floats at a time: 32 MB of float32
-SPARSE = 1 / 1024  # share of the pairs of cells that are both 1 up to which a sparse product is the faster one
-KERNEL_WORK = 1 << 33  # rows x columns x columns from which on the kernel is worth loading: .1 s of a matrix product
-COUNTED = 255  # rows that are added up in single bytes
+CHUNK_CELLS = 1 << 23  # cells that are converted to floats at a time: 32 MB of float32
+SPARSE = 1 / 1024  # share of pairs of cells that are both 1, up to which a sparse product is faster
+KERNEL_WORK = 1 << 33  # rows x columns x columns from which loading the kernel pays: .1 s of a matrix product
+COUNTED = 255  # rows that are added in single bytes
 
 
 def co_counts(a: Bits, b: Bits, weights: Floats | None = None) -> Floats:
     """Return a.T @ diag(weights) @ b: the weight of the rows in which column i of a and column j of b are both 1.
 
-    Exact, in any storage, where all weights are the same whole number. Where `a` is `AllOnes` the result has one row,
-    where `b` is it has one column: it broadcasts.
+    Exact, in any storage, if all weights are the same whole number. If `a` is `AllOnes` the result has one row, if `b`
+    is `AllOnes` one column: it broadcasts.
 
     Parameters
     ----------
     a, b : Bits
-        Two matrices with the same rows. Hand in one object twice for x.T @ x: that takes half the work.
+        Two matrices with the same rows. Passing the same object twice, for x.T @ x, takes half the time.
     weights : ndarray of shape (rows,), optional
         Row weights; 1 by default.
 
@@ -71,7 +71,7 @@ def column_sums(bits: Bits, weights: Floats | None = None) -> Floats:
         return np.bincount(bits.indices, repeated, minlength=d).astype(np.float64)
     sums = np.zeros(d)
     if weights is None:
-        for start in range(0, n, COUNTED):  # a sum of so few bits fits in a byte: NumPy adds bytes 10 times faster
+        for start in range(0, n, COUNTED):  # a sum of so few bits fits in a byte; NumPy adds bytes 10 times faster
             sums += np.add.reduce(bits.rows(start, min(start + COUNTED, n)).to_dense(), axis=0, dtype=np.uint8)
         return sums
     for rows in _chunks(n, d):
@@ -80,7 +80,7 @@ def column_sums(bits: Bits, weights: Floats | None = None) -> Floats:
 
 
 def _counts(a: Bits, b: Bits, weights: Floats | None) -> Floats:
-    """Return a.T @ diag(weights) @ b; no weights are weights of 1."""
+    """Return a.T @ diag(weights) @ b; None means weights of 1."""
     if isinstance(b, AllOnes):
         return column_sums(a, weights)[: 1 if isinstance(a, AllOnes) else None, None]
     if isinstance(a, AllOnes):
@@ -97,18 +97,18 @@ def _counts(a: Bits, b: Bits, weights: Floats | None) -> Floats:
     if weights is not None:
         return _weighted_product(a, b, weights)
     if a.shape[0] * a.shape[1] * b.shape[1] >= KERNEL_WORK and (kernel := _kernel()) is not None:
-        ours = kernel.column_words(_packed(a), a.shape[1])
-        theirs = ours if b is a else kernel.column_words(_packed(b), b.shape[1])
-        return np.asarray(kernel.count_pairs(ours, theirs, b is a))
+        a_words = kernel.column_words(_packed(a), a.shape[1])
+        b_words = a_words if b is a else kernel.column_words(_packed(b), b.shape[1])
+        return np.asarray(kernel.count_pairs(a_words, b_words, b is a))
     return _product(a, b)
 
 
 def _product(a: Bits, b: Bits) -> Floats:
-    """Return a.T @ b by float32 products of a few rows each, which are exact."""
+    """Return a.T @ b by float32 products of some rows each, which are exact."""
     counts = np.zeros((a.shape[1], b.shape[1]))
     for rows in _chunks(a.shape[0], max(a.shape[1], b.shape[1])):
         left = _floats(a, rows, np.float32, "a")
-        counts += left.T @ (left if b is a else _floats(b, rows, np.float32, "b"))  # of one array, NumPy makes half
+        counts += left.T @ (left if b is a else _floats(b, rows, np.float32, "b"))  # for x.T @ x NumPy computes half
     return counts
 
 
@@ -123,7 +123,7 @@ def _weighted_product(a: Bits, b: Bits, weights: Floats) -> Floats:
 
 
 def _floats(bits: Bits, rows: slice, dtype: DTypeLike, slot: str) -> AnyArray:
-    """Return some rows as floats, in a buffer of this thread: a pattern too, for it is one with many ones."""
+    """Return some rows as floats in a buffer of this thread; also of a `Pattern`, which has many 1s here."""
     return floats_of(bits.rows(rows.start, rows.stop).to_dense(), dtype, f"co-occurrence {slot}")
 
 
@@ -140,7 +140,7 @@ def _share(pattern: Pattern) -> float:
 
 
 def _packed(bits: Bits) -> Bytes:
-    """Return rows of eight cells a byte."""
+    """Return the rows with eight cells per byte."""
     if isinstance(bits, Packed):
         return np.ascontiguousarray(bits.packed)
     n, d = bits.shape

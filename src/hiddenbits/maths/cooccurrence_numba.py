@@ -1,8 +1,8 @@
-"""The compiled twin of `cooccurrence._product`, for whoever has numba (the extra `fast`): the same counts, from words.
+"""The compiled twin of `cooccurrence._product`, with numba (the extra `fast`): the same counts, from 64-bit words.
 
-A column of bits is a run of 64-bit words; how often two columns are 1 together is the number of ones in the AND of
-their words. Two columns of a meet four of b at a time, so that a word is loaded once for several pairs, and what they
-share stays in the first-level cache. The functions let go of the interpreter: threads walk blocks side by side.
+A binary column is an array of 64-bit words; the co-occurrence of two columns is the number of 1s in the AND of their
+words. Two columns of a are compared with four of b at a time, so that each word is loaded once for several pairs, and
+shared words stay in the first-level cache. The functions release the interpreter lock, so threads run in parallel.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from hiddenbits.array_types import Bytes, Floats
 
 Words = NDArray[np.uint64]
 
-RUN_WORDS = 512  # words of a column that are worked on at a time: 4 KB
-PANEL = 64  # columns of a that wait in the second-level cache for the columns of b
+RUN_WORDS = 512  # words of a column that are processed at a time: 4 KB
+PANEL = 64  # columns of a that stay in the second-level cache for the columns of b
 
 _BYTES = types.Array(types.uint8, 2, "C", readonly=True)
 _WORDS = types.uint64[:, ::1]
@@ -27,7 +27,7 @@ _COUNTS = types.float64[:, ::1]
 
 
 def _population(_typing_context: Any, _word: Any) -> Any:
-    """Say how the number of ones in a word is made: one instruction, or a vector of them where the processor has it."""
+    """Compile the number of 1s in a word to an instruction, or to a vector instruction if the processor has one."""
 
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         return builder.ctpop(arguments[0])
@@ -40,9 +40,9 @@ _ones_in: Any = intrinsic(_population)
 
 @njit(_WORDS(_BYTES, types.int64), cache=True, nogil=True)
 def column_words(packed: Bytes, n_columns: int) -> Words:
-    """Return columns of words: bit r of word w (from the top) of column j is cell (64 w + r, j).
+    """Return the columns as words: bit r of word w (from the top) of column j is cell (64 w + r, j).
 
-    64 x 64 bits at a time: swap the off-diagonal quarters, then those of each quarter, and so on.
+    64 x 64 bits are transposed at a time: swap the off-diagonal quarters, then those of each quarter, and so on.
     """
     n_rows, n_bytes = packed.shape
     n_words = (n_rows + 63) // 64
@@ -75,8 +75,8 @@ def column_words(packed: Bytes, n_columns: int) -> Words:
 
 
 @njit(types.void(_WORDS, _WORDS, types.int64, types.int64, types.int64, types.int64, _WORDS), cache=True, nogil=True)
-def _meet(a: Words, b: Words, i: int, j: int, start: int, stop: int, sums: Words) -> None:
-    """Count a run of words for columns i, i + 1 of a and j to j + 3 of b; beyond the last column it is met again."""
+def _count_run(a: Words, b: Words, i: int, j: int, start: int, stop: int, sums: Words) -> None:
+    """Count a run of words for columns i, i + 1 of a and j to j + 3 of b; beyond the last column it is repeated."""
     last = b.shape[0] - 1
     x0, x1 = a[i, start:stop], a[min(i + 1, a.shape[0] - 1), start:stop]
     y0, y1 = b[j, start:stop], b[min(j + 1, last), start:stop]
@@ -97,7 +97,7 @@ def _meet(a: Words, b: Words, i: int, j: int, start: int, stop: int, sums: Words
 
 @njit(_COUNTS(_WORDS, _WORDS, types.boolean), cache=True, nogil=True)
 def count_pairs(a: Words, b: Words, same: bool) -> Floats:
-    """Return the number of rows in which column i of a and column j of b are both 1; `same` says that b is a."""
+    """Return the number of rows in which column i of a and column j of b are both 1; `same` means that b is a."""
     n_a, n_words = a.shape
     n_b = b.shape[0]
     counts = np.zeros((n_a, n_b))
@@ -107,7 +107,7 @@ def count_pairs(a: Words, b: Words, same: bool) -> Floats:
         for panel in range(0, n_a, PANEL):
             for j in range(panel if same else 0, n_b, 4):
                 for i in range(panel, min(panel + PANEL, n_a, j + 4 if same else n_a), 2):
-                    _meet(a, b, i, j, start, stop, sums)
+                    _count_run(a, b, i, j, start, stop, sums)
                     for p in range(min(2, n_a - i)):
                         for q in range(min(4, n_b - j)):
                             counts[i + p, j + q] += sums[p, q]

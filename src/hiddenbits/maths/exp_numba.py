@@ -1,7 +1,7 @@
-"""Exponentials and logarithms as polynomials, for compiled kernels (the extra `fast`), and how these are compiled.
+"""Exponentials and logarithms as polynomials for compiled kernels (the extra `fast`), and decorators to compile them.
 
-The compiler works on several numbers at once. exp(y) = 2^k exp(r), k the whole number next to y/ln 2, |r| <= ln(2)/2.
-Relative errors are below 1e-14; what is no number stays so.
+Polynomials compile to vector instructions. exp(y) = 2^k exp(r), k the whole number nearest to y/ln 2, |r| <= ln(2)/2.
+Relative errors are below 1e-14; NaN stays NaN.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def compiled(function: Function) -> Function:
-    """Compile a function, and keep it on disk."""
+    """Compile a function, and cache it on disk."""
     return cast("Function", njit(cache=True, nogil=True, error_model="numpy", fastmath=IN_ORDER)(function))
 
 
 def reordered(function: Function) -> Function:
-    """Compile a function whose sums may be added in any order. Not for what relies on rounding."""
+    """Compile a function whose sums may be added in any order. Not for functions that rely on rounding."""
     return cast("Function", njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)(function))
 
 
@@ -37,7 +37,7 @@ LN2_HIGH, LN2_LOW = 11629080 * 2.0**-24, -1.904654299957768e-09  # ln 2; k times
 
 
 def fitted(function: Any, degree: int, low: float, high: float) -> Floats:
-    """Return the coefficients of the polynomial that interpolates a function at Chebyshev's points."""
+    """Return the coefficients of the polynomial that interpolates a function at Chebyshev points."""
     return np.asarray(Chebyshev.interpolate(function, degree, domain=[low, high]).convert(kind=Polynomial).coef)
 
 
@@ -55,9 +55,9 @@ E0, E1, E2, E3, E4, E5, E6, E7, E8, E9 = fitted(_growth, 9, -0.5 * LN2, 0.5 * LN
 F0, F1, F2, F3, F4, F5 = fitted(_growth, 5, -0.5 * LN2, 0.5 * LN2).astype(np.float32)
 L0, L1, L2, L3, L4, L5, L6, L7, L8 = fitted(_log_ratio, 8, 0.0, 1.0 / 9.0)
 
-# Added to a number, it rounds it to a whole one, which is then in the last bits of the sum.
+# Adding this constant rounds a number to a whole one, which is then in the last bits of the sum.
 ROUND, ROUND_32 = 1.5 * 2.0**52, np.float32(1.5 * 2.0**23)
-LEAST, LEAST_32 = -700.0, np.float32(-87.0)  # exp of less is taken for exp of these
+LEAST, LEAST_32 = -700.0, np.float32(-87.0)  # smaller arguments of exp are replaced by these
 LOG2_E_32, LN2_32 = np.float32(LOG2_E), np.float32(LN2)
 ROOT_HALF = np.float64(math.sqrt(0.5)).view(np.int64)  # its bits
 BIAS, PLACES, BIAS_32, PLACES_32 = np.int64(1023), np.int64(52), np.int32(127), np.int32(23)  # of exponents in numbers
@@ -79,13 +79,13 @@ _as_float_32: Any = intrinsic(lambda _context, _number: _same_bits(types.float32
 def exp_parts(y: Any) -> tuple[Any, Any]:
     """Return 2^k and exp(y) - 2^k, y <= 0, in the precision of y; within compiled functions only.
 
-    With these, 1 - exp(y), too, is right to rounding however small y is.
+    With these, 1 - exp(y) is accurate, too, however small y is.
     """
-    raise NotImplementedError("numba puts one of the two functions below in the place of this one")
+    raise NotImplementedError("numba replaces this by one of the two functions below")
 
 
 def _double(y: Any) -> tuple[Any, Any]:
-    y = LEAST if y < LEAST else y  # what is no number stays so
+    y = LEAST if y < LEAST else y  # NaN stays NaN
     shifted = y * LOG2_E + ROUND
     k = shifted - ROUND
     r = (y - k * LN2_HIGH) - k * LN2_LOW
@@ -113,16 +113,16 @@ def _by_precision(y: Any) -> Any:
 
 @compiled
 def plus_and_minus_exp(y: Any, one: Any) -> tuple[Any, Any]:
-    """Return 1 + exp(y) and 1 - exp(y), y <= 0, both right to rounding; `one` is 1 in the precision of y."""
-    power, rest = exp_parts(y)
-    return (one + power) + rest, (one - power) - rest
+    """Return 1 + exp(y) and 1 - exp(y), y <= 0, both accurate; `one` is 1 in the precision of y."""
+    power, remainder = exp_parts(y)
+    return (one + power) + remainder, (one - power) - remainder
 
 
 @compiled
 def exp_minus(a: Any) -> Any:
     """Return exp(-a), a >= 0."""
-    power, rest = exp_parts(-a)
-    return power + rest
+    power, remainder = exp_parts(-a)
+    return power + remainder
 
 
 @compiled

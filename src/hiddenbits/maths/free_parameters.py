@@ -1,7 +1,7 @@
-"""The coordinates of a fitted model that are free to move, and the numbers people publish as functions of them.
+"""The free coordinates of a fitted model, and the reported parameters as functions of them.
 
-A family whose rows have a score (the gradient of ln P(row)) describes its parameters like this, and
-`hiddenbits.inference` makes standard errors of it without knowing the family.
+A family whose rows have a score (the gradient of ln P(row)) describes its parameters in this form, from which
+`hiddenbits.inference` computes standard errors without knowing the family.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from hiddenbits.array_types import Floats
 
 @dataclass(frozen=True, eq=False)
 class Quantity:
-    """Numbers that people publish, with their derivatives.
+    """Reported parameters, with their derivatives.
 
     Attributes
     ----------
     name : str
-        That of the estimator's attribute, without the underscore, where there is one.
+        The name of the estimator's attribute, if there is one, without the underscore.
     values : ndarray
         The numbers.
     jacobian : ndarray of shape (values.size, coordinates)
@@ -30,7 +30,7 @@ class Quantity:
     axes : tuple of str
         What the axes of `values` are: "class", "dimension", "column".
     scale : {"real", "probability"}
-        Where intervals are symmetric: on the scale of the numbers, or on that of their logits.
+        The scale on which intervals are symmetric: that of the numbers, or that of their logits.
     """
 
     name: str
@@ -42,22 +42,22 @@ class Quantity:
 
 @dataclass(frozen=True, eq=False)
 class FreeParameters:
-    """Coordinates without borders, in which the log-likelihood has a gradient and a curvature.
+    """Unconstrained coordinates, in which the log-likelihood has a gradient and a curvature.
 
     Attributes
     ----------
     vector : ndarray of shape (coordinates,)
-        Where the fitted model is.
+        The coordinates of the fitted model.
     prior_gradient : ndarray of shape (coordinates,)
         Gradient of the log prior; 0 without a prior.
     prior_curvature : ndarray of shape (coordinates, coordinates)
         Minus the second derivatives of the log prior.
     border : ndarray of bool of shape (coordinates,)
-        Coordinates that ran away to a border, such as the logit of a probability of 0: they have no standard error.
+        Coordinates at a boundary, such as the logit of a probability of 0: they have no standard error.
     ties : ndarray of shape (ties, coordinates)
-        Gradients of the conditions that choose one of many equal forms, such as the orientation of a map.
+        Gradients of the constraints that identify the model, such as those on the orientation of a latent space.
     quantities : tuple of Quantity
-        What people publish.
+        The reported parameters.
     """
 
     vector: Floats

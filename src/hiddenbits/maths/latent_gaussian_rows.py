@@ -1,10 +1,10 @@
-"""What a model with a hidden x ~ N(0, I) says about rows, whatever links x to the bits; all integrated over x.
+"""Likelihoods, posteriors and predictions of rows with a latent x ~ N(0, I), integrated over x, for any link function.
 
-On a grid (up to three dimensions, where one fine enough is small enough) the integrals are exact to about 1e-8.
-Elsewhere they are importance sampled: each row draws from its own Gaussian posterior, and the draws are weighted by
-P(t | x) p(x) / q(x). Either way a row has nodes with posterior weights, and the answers are weighted means.
+On a grid (up to three dimensions, if a grid that is fine enough has few enough nodes) the integrals are exact to about
+1e-8. Otherwise they are importance sampled: each row has draws from its own Gaussian approximation q of the posterior,
+weighted by P(t | x) p(x) / q(x). In both cases a row has nodes with posterior weights, and results are weighted means.
 
-A model gives its activations A(x), one for each column, and its link: P(1), ln P(1)/P(0) and ln P(0) as functions of A.
+A model defines its activations A(x), one per column, and its link: P(1), ln P(1)/P(0) and ln P(0) as functions of A.
 """
 
 from __future__ import annotations
@@ -27,27 +27,25 @@ from hiddenbits.maths.packed_symmetric import Posterior, pack_outer, packed_size
 
 Functions = Callable[[Floats], tuple[Floats, ...]]
 
-MOST_KEPT = 1 << 22  # numbers of a table of nodes and columns that is kept from block to block
-STEP_NUMBERS = 1 << 15  # scores that are worked on together, in a core's cache
-FARTHER = (
-    16.0  # nats that a bit may take from where a row would be without it: beyond them it is left out with an error
-)
-NEIGHBORS = 64  # rows that are integrated over one part of a grid
-NODE_NUMBERS = 1 << 20  # numbers of a table of nodes and columns, or nodes and rows, that are worked on together
+MOST_KEPT = 1 << 22  # largest table of nodes and columns, in numbers, that is cached from block to block
+STEP_NUMBERS = 1 << 15  # scores that are processed together, in a core's cache
+FARTHER = 16.0  # nats: additional reach for leave-one-out, because a row without a cell may lie elsewhere
+NEIGHBORS = 64  # rows that are integrated over the same part of a grid
+NODE_NUMBERS = 1 << 20  # numbers of a table of nodes and columns, or nodes and rows, that are processed together
 
 
 def left_out(block: Block, up: Floats, down: Floats, mean: Floats) -> Floats:
-    """Return P(t_i = 1 | the other observed bits) for every cell, given the posterior means of the odds and of P.
+    """Return P(t_i = 1 | the other observed cells) for every cell, given the posterior means of the odds and of P.
 
-    Without bit i a node's weight is divided by P(t_i | x). So with t_i = 1 the answer is 1/(1 + E[P(0)/P(1)]), with
-    t_i = 0 it is u/(1 + u), u = E[P(1)/P(0)], and for a missing bit E[P(1)], E over the posterior of the row.
+    Without cell i a node's weight is divided by P(t_i | x). So with t_i = 1 the result is 1/(1 + E[P(0)/P(1)]), with
+    t_i = 0 it is u/(1 + u), u = E[P(1)/P(0)], and for a missing cell E[P(1)], E over the posterior of the row.
     """
     x, observed = block.x.to_dense(), block.observed.to_dense()
     return np.where(observed == 0, mean, np.where(x == 1, 1.0 / (1.0 + down), up / (1.0 + up)))
 
 
 class MapParams(Protocol):
-    """Parameters of a map of q dimensions."""
+    """Parameters of a latent space of q dimensions."""
 
     @property
     def n_components(self) -> int:
@@ -62,14 +60,14 @@ P = TypeVar("P", bound=MapParams)
 
 
 class LatentRows(ABC, Generic[P]):
-    """The row functions that all models with a hidden Gaussian x and conditionally independent bits share."""
+    """The row functions of all models with a latent Gaussian x and conditionally independent columns."""
 
     n_draws: int
     seed: int
 
     @abstractmethod
     def rule(self, params: P) -> Rule | None:
-        """Return the grid to integrate on; None where importance sampling has to do."""
+        """Return the grid to integrate on, or None to use importance sampling."""
 
     @abstractmethod
     def activations(self, params: P, nodes: Floats) -> Floats:
@@ -89,22 +87,22 @@ class LatentRows(ABC, Generic[P]):
 
     @abstractmethod
     def proposal(self, params: P, block: Block) -> Posterior:
-        """Return the Gaussian posterior that each row draws from."""
+        """Return the Gaussian approximation of each row's posterior, from which importance samples are drawn."""
 
     @abstractmethod
     def drawn_scores(self, params: P, block: Block, nodes: Floats) -> Iterator[tuple[slice, Floats, Floats]]:
-        """Yield some rows at a time, with A (rows, draws, d) and ln P(t | x) (rows, draws) at nodes of their own."""
+        """Yield some rows at a time, with A (rows, draws, d) and ln P(t | x) (rows, draws) at each row's own nodes."""
 
     @abstractmethod
     def posterior_moments(self, params: P, shared: object, block: Block) -> Floats:
         """Return the mean and the packed covariance of each row's posterior, side by side."""
 
     def pull(self, params: P, block: Block) -> Floats:
-        """Return what is multiplied with `lift`, (rows, k): what ones say, what is added for each row, and 1."""
+        """Return the factor that is multiplied by `lift`, (rows, k): the cells, a number added for each row, and 1."""
         return np.column_stack([block.x.to_dense(), np.zeros(block.n_rows), np.ones(block.n_rows)])
 
     def lift(self, params: P, table: Floats) -> Floats:
-        """Return what `pull` is multiplied with, (k, L), from columns of a `node_table`."""
+        """Return the factor that `pull` is multiplied by, (k, L), from columns of a `node_table`."""
         return np.vstack([self.log_odds(self.activations(params, table[:-2].T)).T, table[-2:]])
 
     def node_table(self, params: P, rule: Rule) -> Floats:
@@ -117,28 +115,28 @@ class LatentRows(ABC, Generic[P]):
     ) -> Floats:
         """Return ln P(t | node) + ln weight for every row and column of the table, in this thread's buffer.
 
-        `zeros` has ln P(0) at these nodes, (L, d), where that has been kept.
+        `zeros` has ln P(0) at these nodes, (L, d), if it is cached.
         """
         out = scratch("node scores", (len(pull), table.shape[1]))
         step = max(1, NODE_NUMBERS // max(params.n_columns, 1))
         o = observed.operand(slot="observed")
-        for some in (slice(start, start + step) for start in range(0, table.shape[1], step)):
-            np.matmul(pull, self.lift(params, table[:, some]), out=out[:, some])
+        for nodes in (slice(start, start + step) for start in range(0, table.shape[1], step)):
+            np.matmul(pull, self.lift(params, table[:, nodes]), out=out[:, nodes])
             if not isinstance(o, OnesOperand):
-                off = self.log_zero(self.activations(params, table[:-2, some].T)) if zeros is None else zeros[some]
+                off = self.log_zero(self.activations(params, table[:-2, nodes].T)) if zeros is None else zeros[nodes]
                 totals = off.sum(axis=1)[None]
-                out[:, some] += product_with_totals(o, off.T, totals) - totals
+                out[:, nodes] += product_with_totals(o, off.T, totals) - totals
         return out
 
     def odds(self, A: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return the odds of a 1, those of a 0, and P(1): what `left_out` needs the posterior means of."""
+        """Return the odds of a 1, those of a 0, and P(1): `left_out` needs their posterior means."""
         logs = self.log_odds(A)
         return np.exp(logs), np.exp(-logs), self.probabilities(A)
 
     def on_grid(
         self, params: P, rule: Rule, block: Block, far: float = FAR
     ) -> Iterator[tuple[Rows, Floats, Floats, Floats]]:
-        """Yield some rows at a time, with the nodes that count for them, their posterior weights, and ln P(t)."""
+        """Yield some rows at a time, with the relevant nodes, their posterior weights, and ln P(t)."""
         for rows, nodes, weights, total, log_p in self._sums_on_grid(params, rule, block, far):
             weights *= (1.0 / total)[:, None]
             yield rows, nodes, weights, log_p
@@ -146,12 +144,12 @@ class LatentRows(ABC, Generic[P]):
     def _sums_on_grid(
         self, params: P, rule: Rule, block: Block, far: float = FAR
     ) -> Iterator[tuple[Rows, Floats, Floats, Floats, Floats]]:
-        """Yield as `on_grid` does, but weights that are yet to be divided by their sums, and these."""
+        """Yield the same as `on_grid`, but with weights that are not yet divided by their sums, and the sums."""
         table, pull, base = self.node_table(params, rule), self.pull(params, block), np.zeros(block.n_rows)
         zeros = self._kept_zeros(params, rule, block.observed)
-        for rows, some in self._parts(params, rule, pull, base, block.observed, far):
-            part = table if some is None else np.take(table, some, axis=1)
-            off = zeros if zeros is None or some is None else zeros[some]
+        for rows, nodes in self._parts(params, rule, pull, base, block.observed, far):
+            part = table if nodes is None else np.take(table, nodes, axis=1)
+            off = zeros if zeros is None or nodes is None else zeros[nodes]
             weights = self.node_scores(params, part, pull[rows], block.observed.take(rows), off)
             if rule.coarse is None:
                 base[rows] = weights.max(axis=1)
@@ -161,7 +159,7 @@ class LatentRows(ABC, Generic[P]):
             yield rows, part[:-2].T, weights, total, base[rows] + np.log(total)
 
     def _kept_zeros(self, params: P, rule: Rule, observed: Bits) -> Floats | None:
-        """Return ln P(0) at all nodes, for rows with missing cells, where there is room for it."""
+        """Return ln P(0) at all nodes, for rows with missing cells, if the table is small enough to cache."""
         key: Any = params  # by identity
         small = len(rule.nodes) * params.n_columns <= MOST_KEPT
         return _zeros(self, key, rule) if small and not isinstance(observed, AllOnes) else None
@@ -169,10 +167,10 @@ class LatentRows(ABC, Generic[P]):
     def _parts(
         self, params: P, rule: Rule, pull: Floats, base: Floats, observed: Bits, far: float
     ) -> Iterator[tuple[Rows, Rows | None]]:
-        """Yield some rows at a time, and the nodes that count for them.
+        """Yield some rows at a time, and the nodes that are relevant for them; None means all.
 
-        On a large grid these are neighbors; their largest scores at coarse nodes are put into `base`, and taken away
-        from `pull`, so that scores will be about 0.
+        On a large grid the rows are neighbors; their largest scores at coarse nodes are written to `base` and
+        subtracted in `pull`, so that scores will be about 0.
         """
         n, coarse = len(pull), rule.coarse
         if coarse is None:
@@ -192,8 +190,8 @@ class LatentRows(ABC, Generic[P]):
             near[start:stop] = np.packbits(scores >= base[start:stop, None] - far, axis=1)
         pull[:, -2] -= base
         for rows in neighbors(coarse.rule.nodes[top], NEIGHBORS):
-            together = np.unpackbits(np.bitwise_or.reduce(near[rows], axis=0), count=len(coarse.rule.nodes))
-            yield rows, coarse.fine(together, len(rule.nodes))
+            near_any = np.unpackbits(np.bitwise_or.reduce(near[rows], axis=0), count=len(coarse.rule.nodes))
+            yield rows, coarse.fine(near_any, len(rule.nodes))
 
     def drawn(self, params: P, block: Block) -> Iterator[tuple[slice, Floats, Floats]]:
         """Yield some rows at a time, with activations (rows, draws, d) and log importance weights (rows, draws)."""
@@ -217,20 +215,20 @@ class LatentRows(ABC, Generic[P]):
         return out
 
     def likelihood_and_error(self, params: P, shared: object, block: Block) -> Floats:
-        """Return ln P(observed bits) of each row and its standard error: 0 on a grid."""
+        """Return ln P(observed cells) of each row and its standard error, which is 0 on a grid."""
         out = np.zeros((block.n_rows, 2))
         if (rule := self.rule(params)) is not None:
             for rows, *_, log_p in self._sums_on_grid(params, rule, block):
                 out[rows, 0] = log_p
             return out
-        for some, _, scores in self.drawn(params, block):
-            out[some, 0] = logsumexp(scores, axis=1) - np.log(self.n_draws)
-            ratio = np.exp(scores - out[some, :1])
-            out[some, 1] = ratio.std(axis=1, ddof=1) / np.sqrt(self.n_draws)
+        for drawn_rows, _, scores in self.drawn(params, block):
+            out[drawn_rows, 0] = logsumexp(scores, axis=1) - np.log(self.n_draws)
+            ratio = np.exp(scores - out[drawn_rows, :1])
+            out[drawn_rows, 1] = ratio.std(axis=1, ddof=1) / np.sqrt(self.n_draws)
         return out
 
     def log_likelihood(self, params: P, shared: object, block: Block) -> Floats:
-        """Return ln P(observed bits) of each row."""
+        """Return ln P(observed cells) of each row."""
         return np.ascontiguousarray(self.likelihood_and_error(params, shared, block)[:, 0])
 
     def posterior(self, params: P, shared: object, block: Block) -> Floats:
@@ -242,35 +240,35 @@ class LatentRows(ABC, Generic[P]):
         return self.probabilities(self.activations(params, codes))
 
     def fill(self, params: P, shared: object, block: Block) -> Floats:
-        """Return P(bit = 1 | observed bits) for every cell, as if that cell had to be drawn again: E[P(1)]."""
+        """Return P(x = 1 | observed cells) for every cell, as if that cell had to be sampled again: E[P(1)]."""
         return self.weighted(params, block, lambda A: (self.probabilities(A),))[0][0]
 
     def leave_one_out(self, params: P, shared: object, block: Block) -> Floats:
-        """Return P(t_i = 1 | the other observed bits) for every cell."""
+        """Return P(t_i = 1 | the other observed cells) for every cell."""
         return left_out(block, *self.weighted(params, block, self.odds, FAR + FARTHER)[0])
 
     def weighted(self, params: P, block: Block, functions: Functions, far: float = FAR) -> tuple[list[Floats], Floats]:
-        """Return the posterior means of functions of the activations, each (rows, d), and ln P(observed bits)."""
+        """Return the posterior means of functions of the activations, each (rows, d), and ln P(observed cells)."""
         out = [np.zeros((block.n_rows, params.n_columns)) for _ in functions(np.zeros((1, 1)))]
         rule, log_p = self.rule(params), np.zeros(block.n_rows)
         if rule is None:
-            for some, A, scores in self.drawn(params, block):
-                log_p[some] = softmax_rows(scores) - np.log(self.n_draws)
+            for drawn_rows, A, scores in self.drawn(params, block):
+                log_p[drawn_rows] = softmax_rows(scores) - np.log(self.n_draws)
                 for total, values in zip(out, functions(A), strict=True):
-                    total[some] = np.matmul(scores[:, None, :], values)[:, 0, :]
+                    total[drawn_rows] = np.matmul(scores[:, None, :], values)[:, 0, :]
             return out, log_p
         step = max(1, NODE_NUMBERS // max(params.n_columns, 1))
         for rows, nodes, weights, log_of_sum in self.on_grid(params, rule, block, far):
             log_p[rows] = log_of_sum
             for start in range(0, len(nodes), step):
-                those = slice(start, start + step)
-                A = self.activations(params, nodes[those])
+                chunk = slice(start, start + step)
+                A = self.activations(params, nodes[chunk])
                 for total, values in zip(out, functions(A), strict=True):
-                    total[rows] += weights[:, those] @ values
+                    total[rows] += weights[:, chunk] @ values
         return out, log_p
 
     def sample(self, params: P, n: int, rng: np.random.Generator) -> tuple[Bytes, Floats]:
-        """Draw n rows and their x."""
+        """Return n simulated rows and their x."""
         codes = rng.standard_normal((n, params.n_components))
         x = rng.random((n, params.n_columns)) < self.reconstruct(params, codes)
         return x.view(np.uint8), codes

@@ -1,4 +1,4 @@
-"""The missing cells of a block, for arrays of rows x columns."""
+"""The missing cells of a block, to fill arrays of rows x columns."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from hiddenbits.data.bits import AllOnes, Bits, Complement
 
 
 @dataclass(frozen=True, eq=False)
-class Blanks:
+class MissingCells:
     """The missing cells of a block: `where` indexes them, None when there are none; `counts` is their number by row."""
 
     where: Any
     counts: AnyArray
 
     @classmethod
-    def of(cls, observed: Bits) -> Blanks:
-        """Find the cells that were not observed."""
+    def of(cls, observed: Bits) -> MissingCells:
+        """Return the missing cells of a block from its observed ones."""
         if isinstance(observed, AllOnes):
             return cls(None, np.zeros(observed.shape[0]))
         if isinstance(observed, Complement):
@@ -37,18 +37,18 @@ class Blanks:
             values[self.where] = number
 
     def fill_drawn(self, values: AnyArray, number: float) -> None:
-        """Put a number into the missing cells of (rows, draws, d), whatever the draw."""
+        """Put a number into the missing cells of (rows, draws, d), in every draw."""
         if self.where is not None:
             np.moveaxis(values, 1, 2)[self.where] = number  # (rows, d, draws): an index of cells fits
 
     def fill_standing(self, values: AnyArray, columns: slice, number: float) -> None:
-        """Put a number into the missing cells of some columns, (those columns, rows)."""
+        """Put a number into the missing cells of some columns, of a transposed array (those columns, rows)."""
         if self.where is None:
             return
         if isinstance(self.where, tuple):
-            rows, places = self._by_column
-            some = slice(*np.searchsorted(places, (columns.start, columns.stop)))
-            values[places[some] - columns.start, rows[some]] = number
+            cell_rows, cell_columns = self._by_column
+            chosen = slice(*np.searchsorted(cell_columns, (columns.start, columns.stop)))
+            values[cell_columns[chosen] - columns.start, cell_rows[chosen]] = number
         else:
             values[self.where[:, columns].T] = number
 

@@ -1,11 +1,11 @@
-"""Rows with blanks in a combination machine: exact sums over all states of the hidden units.
+"""Rows with missing values in a combination machine: exact sums over all states of the hidden units.
 
 A state of all units is a class of independent bits, P(x_j = 1 | h) = sigma(2 om_j). Given the observed bits of a row,
 
     score(h) = h.A + Sum_{j missing} ln 2cosh om_j,   A = th + W'x_obs,   P(h | x_obs) = softmax of the scores,
 
-two matrix products for all rows and states together. Some thousand states are worked on at a time; so the cost of a row
-with blanks is 2^m columns, where that of a complete row is m.
+two matrix products for all rows and states together. Some thousand states are processed at a time. A row with missing
+values takes as long as 2^m columns, a complete row as long as m.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from hiddenbits.maths.numerics import softmax_rows
 from hiddenbits.maths.state_sums import STATES_AT_ONCE, log_2cosh, states_of
 
 
-def rows_with_blanks(block: Block) -> Rows:
+def rows_with_missing(block: Block) -> Rows:
     """Return the rows of a block that have missing cells."""
     if isinstance(block.observed, AllOnes):
         return np.zeros(0, np.intp)
@@ -32,16 +32,16 @@ def rows_with_blanks(block: Block) -> Rows:
 
 @dataclass(frozen=True)
 class Visible:
-    """What visible units are: bits or, in the real-valued machine, normal numbers.
+    """The type of the visible units: binary or, in the real-valued machine, normal.
 
     Parameters
     ----------
     log_norm : function
-        Of om, what a state of the hidden units says to each: ln of the sum, or the integral, of what their density has.
+        Of om, the input from the hidden units: ln of the sum, or integral, of the unnormalized density of each.
     mean : function
-        Of om, too: E[x | h].
+        Of om: E[x | h].
     cell : function
-        Of a mean: what a cell of the table is then expected to hold, P(bit = 1) or the mean itself.
+        Of a mean: the expected cell of the table, P(x = 1) or the mean itself.
     """
 
     log_norm: Callable[[Floats], Floats]
@@ -59,7 +59,7 @@ BITS = Visible(log_2cosh, np.tanh, _probability)
 
 @dataclass(frozen=True, eq=False)
 class States:
-    """Some states: H (states, m), om (states, d) and its `log_norm`, of bits ln 2cosh om."""
+    """Some states: H (states, m), om (states, d) and its `log_norm`, for binary units ln 2cosh om."""
 
     H: Floats
     om: Floats
@@ -67,8 +67,8 @@ class States:
 
 
 @dataclass(frozen=True, eq=False)
-class Blanks:
-    """A machine, for rows with blanks. Each function takes A and the numbers of those rows of a block."""
+class MissingCellSums:
+    """Sums over the states of a machine for rows with missing values; methods take A and the numbers of these rows."""
 
     weights: Floats
     thresholds: Floats
@@ -82,7 +82,7 @@ class Blanks:
 
     @cached_property
     def _all(self) -> States:
-        """All states, where they are few enough to keep."""
+        """All states, if they are few enough to store."""
         return self._states(0, 1 << len(self.thresholds))
 
     def _chunks(self) -> Iterator[States]:
@@ -98,7 +98,7 @@ class Blanks:
             yield states, A @ states.H.T + missing @ states.log_norm.T
 
     def posteriors(self, A: Floats, missing: Floats) -> tuple[Floats, Iterable[tuple[States, Floats]]]:
-        """Return ln P(x_obs) + ln Z - v.x_obs of each row; and some states at a time with P(h | x_obs) for them."""
+        """Return ln P(x_obs) + ln Z - v.x_obs of each row, and an iterable of some states with their P(h | x_obs)."""
         if 1 << len(self.thresholds) <= STATES_AT_ONCE:
             ((states, p),) = self._scores(A, missing)
             return softmax_rows(p), [(states, p)]
@@ -112,11 +112,11 @@ class Blanks:
 
     def posterior(self, A: Floats, block: Block, rows: Rows) -> Floats:
         """Return P(h_i = 1 | x_obs)."""
-        found = self.posteriors(A, missing_cells(block, rows))[1]
-        return np.asarray(sum(p @ states.H for states, p in found))
+        posteriors = self.posteriors(A, missing_cells(block, rows))[1]
+        return np.asarray(sum(p @ states.H for states, p in posteriors))
 
     def most_probable(self, A: Floats, block: Block, rows: Rows) -> Floats:
-        """Return the state that is most probable given the observed bits."""
+        """Return the most probable state given the observed cells."""
         best, code = np.full(len(A), -np.inf), np.zeros(A.shape)
         for states, scores in self._scores(A, missing_cells(block, rows)):
             k = scores.argmax(axis=1)
@@ -126,20 +126,20 @@ class Blanks:
         return code
 
     def fill(self, A: Floats, block: Block, rows: Rows) -> Floats:
-        """Return P(x_j = 1 | x_obs), of reals E[x_j | x_obs], as if the cell had to be drawn again."""
-        found = self.posteriors(A, missing_cells(block, rows))[1]
-        return self.visible.cell(np.asarray(sum(p @ self.visible.mean(states.om) for states, p in found)))
+        """Return P(x_j = 1 | x_obs), for real values E[x_j | x_obs], as if the cell had to be sampled again."""
+        posteriors = self.posteriors(A, missing_cells(block, rows))[1]
+        return self.visible.cell(np.asarray(sum(p @ self.visible.mean(states.om) for states, p in posteriors)))
 
     def expected(self, A: Floats, block: Block, rows: Rows) -> tuple[Floats, Floats, Floats]:
-        """Return the log sums and E[h | x_obs] of each row, and what the missing cells add to the statistics.
+        """Return the log sums and E[h | x_obs] of each row, and the contributions of missing cells to the statistics.
 
-        These are Sum_n weight E[x_j h_i | x_obs] and Sum_n weight E[x_j | x_obs], side by side: (d, m + 1).
+        The latter are Sum_n weight E[x_j h_i | x_obs] and Sum_n weight E[x_j | x_obs], side by side: (d, m + 1).
         """
         missing = missing_cells(block, rows)
         weighted = block.weights[rows, None] * missing
-        log_sums, found = self.posteriors(A, missing)
+        log_sums, posteriors = self.posteriors(A, missing)
         h, total = np.zeros(A.shape), np.zeros((missing.shape[1], A.shape[1] + 1))
-        for states, p in found:
+        for states, p in posteriors:
             h += p @ states.H
             mean = self.visible.mean(states.om) * (p.T @ weighted)
             total[:, :-1] += mean.T @ states.H
@@ -147,17 +147,17 @@ class Blanks:
         return log_sums, h, total
 
     def leave_one_out(self, A: Floats, block: Block, rows: Rows) -> Floats:
-        """Return P(x_j = 1 | the other observed bits).
+        """Return P(x_j = 1 | the other observed cells).
 
-        The other value of bit j weighs exp(-2 x_j om_j) times as much in every state: the odds are the ratio of sums.
+        The other value of cell j has exp(-2 x_j om_j) times the weight in every state: the odds are a ratio of sums.
         """
         missing = missing_cells(block, rows)
         x = block.x.take(rows).to_dense()
-        found = [
+        flipped = [
             np.where(x == 1, _log_product(scores, -2.0 * states.om), _log_product(scores, 2.0 * states.om))
             for states, scores in self._scores(A, missing)
         ]
-        other = np.logaddexp.reduce(found, axis=0) - self.posteriors(A, missing)[0][:, None]
+        other = np.logaddexp.reduce(flipped, axis=0) - self.posteriors(A, missing)[0][:, None]
         logit = np.where(x == 1, -other, other)
         return np.where(missing == 1, self.fill(A, block, rows), expit(logit))
 

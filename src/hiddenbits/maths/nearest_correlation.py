@@ -1,4 +1,4 @@
-"""Correlation matrices near a matrix that is not one: estimated pair by pair, it may have negative eigenvalues."""
+"""Correlation matrices near a matrix estimated pair by pair, which may have negative eigenvalues."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ def clipped(matrix: Floats, floor: float) -> Floats:
 
 
 def nearest(matrix: Floats, floor: float, tol: float, max_iter: int) -> tuple[Floats, bool]:
-    """Return the correlation matrix nearest in the sum of squares, and whether the iteration converged.
+    """Return the nearest correlation matrix in the sum of squares, and whether the iteration converged.
 
-    Higham (2002): project in turn onto the matrices with eigenvalues of at least `floor` and onto those with a unit
-    diagonal, with Dykstra's correction S for the first. What comes back has both properties.
+    Higham (2002): project alternately onto the matrices with eigenvalues of at least `floor` and onto those with a unit
+    diagonal, with Dykstra's correction S for the first. The result has both properties.
 
     Examples
     --------
-    >>> found, converged = nearest(np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 1.0], [0.0, 1.0, 1.0]]), 0.0, 1e-9, 1000)
-    >>> found.round(4)                                                        # Higham's example
+    >>> result, converged = nearest(np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 1.0], [0.0, 1.0, 1.0]]), 0.0, 1e-9, 1000)
+    >>> result.round(4)                                                       # Higham's example
     array([[1.    , 0.7607, 0.1573],
            [0.7607, 1.    , 0.7607],
            [0.1573, 0.7607, 1.    ]])

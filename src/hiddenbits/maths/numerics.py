@@ -1,4 +1,4 @@
-"""Small numerical helpers that several models share, and the ranges and links that parameters declare."""
+"""Small numerical functions that several models share, and the ranges and links that parameters declare."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data.declared import Link, Range
 from hiddenbits.data.operands import run_of_ones, scratch
 
-# A probability is kept this far from 0 and 1: far below anything a table can tell, far above rounding.
+# The least distance of a probability from 0 and 1: far below what a table can estimate, far above rounding.
 TINY = 1e-12
-CHUNK_NUMBERS = 1 << 15  # numbers of a tall array that are worked on together
-LONG_ROW = 32  # numbers from which on the place of a row's largest is found quicker than a row is turned
-LEAST_SCORE = -700.0  # exp of it is still a number with all its digits
+CHUNK_NUMBERS = 1 << 15  # numbers of a tall array that are processed together
+LONG_ROW = 32  # length of rows from which argmax is faster than the maximum of a transposed copy
+LEAST_SCORE = -700.0  # its exponential still has full precision
 LARGEST_LOGIT = float(np.log1p(-TINY) - np.log(TINY))
 
 
 def are_probabilities(p: AnyArray, least: float = TINY / 10.0, most: float = 1.0 - TINY / 10.0) -> bool:
-    """Whether all numbers are probabilities that a fit may end with: logs and quotients of them can be relied on."""
+    """Whether all numbers are probabilities that a fit may end with, whose logs and quotients are accurate."""
     return bool(np.all((p >= least) & (p <= most)))
 
 
 def are_shares(p: AnyArray) -> bool:
-    """Whether numbers are probabilities of which each has a part, and that add up to 1 along the last axis."""
+    """Whether numbers are positive probabilities that add up to 1 along the last axis."""
     return are_probabilities(p, most=1.0) and bool(np.all(np.abs(p.sum(axis=-1) - 1.0) <= 1e-9))
 
 
@@ -34,7 +34,7 @@ def are_counts(numbers: AnyArray) -> bool:
 
 
 def within(furthest: float) -> Range:
-    """Return the range of numbers that are not further from 0."""
+    """Return the range of numbers with an absolute value of at most `furthest`."""
     return Range(lambda a: bool(np.all(np.abs(a) <= furthest)), f"must lie within {furthest:g} of 0")
 
 
@@ -45,7 +45,7 @@ FLAGS = Range(lambda a: bool(np.isin(a, (0.0, 1.0)).all()), "must be 0 or 1")
 
 
 def clip_probability(p: AnyArray) -> Floats:
-    """Return p drawn into [TINY, 1 - TINY], in place."""
+    """Return p clipped to [TINY, 1 - TINY], in place."""
     return np.minimum(np.maximum(p, TINY, out=p), 1.0 - TINY, out=p)  # a quarter of the time of np.clip on few numbers
 
 
@@ -55,26 +55,26 @@ def log_one_minus(p: Floats) -> Floats:
     return np.log1p(out, out=out)
 
 
-def share_or(ones: AnyArray, seen: AnyArray, otherwise: AnyArray, weight: float) -> Floats:
-    """Return ones / seen, and `otherwise` where nothing was seen; takes over the memory of `ones`.
+def share_or(ones: AnyArray, observed: AnyArray, otherwise: AnyArray, weight: float) -> Floats:
+    """Return ones / observed, and `otherwise` where nothing was observed; the result may reuse the memory of `ones`.
 
-    Counts of observed cells may be differences of sums: a count below TINY times the total weight is taken as zero.
+    Counts of observed cells may be differences of sums: a count below TINY times the total weight counts as zero.
     """
-    anything = seen > TINY * weight
-    if anything.all():
-        np.divide(ones, seen, out=ones)
+    has_data = observed > TINY * weight
+    if has_data.all():
+        np.divide(ones, observed, out=ones)
         return ones
-    return np.where(anything, ones / np.where(anything, seen, 1.0), otherwise)
+    return np.where(has_data, ones / np.where(has_data, observed, 1.0), otherwise)
 
 
 def class_shares(counts: Floats, weight: float) -> Floats:
-    """Return the share of each class in the weight of all rows, none below TINY."""
+    """Return the share of each class in the weight of all rows, at least TINY."""
     shares = np.maximum(counts / weight, TINY)
     return np.asarray(shares / shares.sum())
 
 
 def shares_at(logs: Floats) -> Floats:
-    """Return the shares with these logs, which need not add up, along the last axis; none below TINY."""
+    """Return the shares with these logs, normalized along the last axis, at least TINY."""
     shares = np.exp(logs - logs.max(axis=-1, keepdims=True))
     shares = np.maximum(shares / shares.sum(axis=-1, keepdims=True), TINY)
     return np.asarray(shares / shares.sum(axis=-1, keepdims=True))
@@ -89,12 +89,12 @@ def sigmoid(logits: Floats) -> Floats:
 
 
 def probabilities_at(logits: Floats) -> Floats:
-    """Return the probabilities with these logits, which may be any numbers."""
+    """Return the probabilities with these logits, of any size."""
     return clip_probability(sigmoid(np.clip(logits, -LARGEST_LOGIT, LARGEST_LOGIT)))
 
 
 def reals(furthest: float) -> Link:
-    """Return the link of numbers that are their own coordinates, and are kept within `furthest` of 0."""
+    """Return the identity link for numbers that are clipped to an absolute value of at most `furthest`."""
     return Link(np.array, partial(np.clip, a_min=-furthest, a_max=furthest))
 
 
@@ -111,7 +111,7 @@ def softplus(a: Floats) -> Floats:
 def softplus_and_sigmoid(a: Floats) -> tuple[Floats, Floats]:
     """Return ln(1 + exp a) and its slope, for any a, with one exponential for both.
 
-    The logarithm is right to 1e-16, not to as many digits where it is small: NumPy's log1p takes 5 times as long.
+    The absolute error of the logarithm is about 1e-16, not the relative one: NumPy's log1p would take 5 times as long.
     """
     small = np.abs(a)
     np.negative(small, out=small)
@@ -125,10 +125,10 @@ def softplus_and_sigmoid(a: Floats) -> tuple[Floats, Floats]:
 
 
 def scores_may_vanish(at_one: Floats, of_zeros: Floats) -> bool:
-    """Whether a row may have a score below `LEAST_SCORE`: so small that its exponential is no full number.
+    """Whether a row may have a score below `LEAST_SCORE`, whose exponential loses precision.
 
-    Scores are logs of probabilities, x.a + c for a row of bits x: `at_one` is a (d, K), what a 1 adds to the score c of
-    a row of zeros, `of_zeros` (K). Blanks only make scores larger. No table of a thousand columns is within it.
+    Scores are logs of probabilities, x.a + c for a binary row x: `at_one` is a (d, K), the contribution of a 1, and
+    `of_zeros` is c (K), the score of a row of 0s. Missing values only increase scores. True beyond a thousand columns.
     """
     if len(at_one) * np.log(2.0) > -LEAST_SCORE:
         return True
@@ -145,9 +145,8 @@ def softmax_rows(
     """Turn each row of scores into probabilities, in place; return the log of each row's sum.
 
     r_nk = w_n exp(s_nk + c_nk) / Sum_k exp(s_nk + c_nk), with weights w and an offset c that may be a single row. By
-    ln Sum_k exp(s_k) = m + ln Sum_k exp(s_k - m), m the row's largest. A few rows at a time: six steps over a tall
-    array would each go through main memory. Without `shift`, m = 0: right where no score is above 0 or below -700
-    (`scores_may_vanish`).
+    ln Sum_k exp(s_k) = m + ln Sum_k exp(s_k - m), m the row's largest. Some rows are processed at a time, in the
+    cache. Without `shift`, m = 0, which is accurate if no score is above 0 or below -700 (`scores_may_vanish`).
     """
     n_rows, width = scores.shape
     ones, log_sum = run_of_ones(width, scores.dtype), np.empty(n_rows)
@@ -171,19 +170,19 @@ def softmax_rows(
 
 
 def _row_max(scores: Floats) -> Floats:
-    """Return the largest of each row.
+    """Return the maximum of each row.
 
-    NumPy's own reduction over a short last axis is 4 times slower than one over the first axis of a turned copy; of
-    long rows it is quicker to find the place of the largest.
+    NumPy's reduction over a short last axis is 4 times slower than one over the first axis of a transposed copy; for
+    long rows argmax is faster.
     """
     n_rows, width = scores.shape
     if width >= LONG_ROW:
-        places = scores.argmax(axis=1)
-        places += np.arange(0, scores.size, width)
-        return np.asarray(scores.ravel().take(places))
-    standing = scratch("row max", (width, n_rows), scores.dtype)
-    np.copyto(standing, scores.T)
-    return np.asarray(standing.max(axis=0))
+        positions = scores.argmax(axis=1)
+        positions += np.arange(0, scores.size, width)
+        return np.asarray(scores.ravel().take(positions))
+    transposed = scratch("row max", (width, n_rows), scores.dtype)
+    np.copyto(transposed, scores.T)
+    return np.asarray(transposed.max(axis=0))
 
 
 def bic(log_likelihood: float, n_parameters: int, weight: float) -> float:

@@ -1,11 +1,11 @@
-"""Symmetric matrices as rows of numbers: the lower triangle row by row, off-diagonal cells times the square root of 2.
+"""Packed symmetric matrices: the lower triangle row by row, off-diagonal elements times the square root of 2.
 
 With that factor the inner product of two packed matrices is the trace of their product, so that w'M w is the product
 of packed M and packed w w', and sums of k x k matrices over many rows are plain matrix products. Row by row, the
 leading (k - 1) x (k - 1) matrix comes first and the last row of k numbers after it: both are slices.
 
-Many small matrices are quickest *standing*: (numbers of a matrix, matrices), so that each step of the arithmetic runs
-over all matrices at once. Functions that take or return that layout say so.
+Many small matrices are processed fastest in the *standing* layout, (numbers of a matrix, matrices), so that each
+arithmetic step runs over all matrices at once. Functions that take or return this layout say so.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from hiddenbits.data.kernels import compiled_twin, kernels_pay
 
 ROOT2 = float(np.sqrt(2.0))
 _compiled = compiled_twin("hiddenbits.maths.packed_symmetric_numba")
-SWEPT = 8  # up to this size matrices are inverted number by number; larger ones by halves, with matrix products
+SWEPT = 8  # up to this size matrices are inverted element by element; larger ones by halves, with matrix products
 
 
 def packed_size(k: int) -> int:
@@ -31,7 +31,7 @@ def packed_size(k: int) -> int:
 
 
 def _compiled_for(k: int) -> Any:
-    """Return the compiled twins where they pay for k x k matrices; a cell of a map of k dimensions costs so much."""
+    """Return the compiled twins if they pay for k x k matrices, or None."""
     return _compiled() if kernels_pay(packed_size(k + 1) / 6) else None
 
 
@@ -42,12 +42,12 @@ def _places(k: int) -> tuple[Rows, Rows, Floats]:
 
 
 def inner_places(k: int) -> slice:
-    """Return where the leading (k - 1) x (k - 1) matrix is within a packed k x k one."""
+    """Return the positions of the leading (k - 1) x (k - 1) matrix in a packed k x k one."""
     return slice(0, packed_size(k - 1))
 
 
 def edge_places(k: int) -> slice:
-    """Return where the first k - 1 cells of the last column are within a packed k x k one."""
+    """Return the positions of the first k - 1 elements of the last column in a packed k x k matrix."""
     return slice(packed_size(k - 1), packed_size(k) - 1)
 
 
@@ -101,7 +101,7 @@ def column_dot(a: AnyArray, b: AnyArray) -> Floats:
 
 
 def invert(packed: AnyArray, k: int) -> tuple[AnyArray, AnyArray]:
-    """Return the inverses of packed positive definite matrices, packed, and the log determinants of the given ones."""
+    """Return the inverses of packed positive definite matrices, packed, and the log determinants of the matrices."""
     inverse, log_determinant = invert_standing(np.ascontiguousarray(packed.T), k)
     return np.ascontiguousarray(inverse.T), log_determinant
 
@@ -109,7 +109,7 @@ def invert(packed: AnyArray, k: int) -> tuple[AnyArray, AnyArray]:
 def moments_standing(mean: AnyArray, covariance: AnyArray, factor: AnyArray, out: AnyArray) -> AnyArray:
     """Put factor <x^ x^'>, packed and standing, into `out`; x^ = (x, 1), and x has this mean (q, n) and covariance.
 
-    A factor for each row comes at no cost here: it saves a step over everything that is made of the moments.
+    Multiplying by a factor for each row costs nothing here, and saves a step over everything made from the moments.
     """
     q = len(mean)
     if compiled := _compiled_for(q):
@@ -117,9 +117,9 @@ def moments_standing(mean: AnyArray, covariance: AnyArray, factor: AnyArray, out
         return out
     size = packed_size(q)
     np.multiply(covariance, factor, out=out[:size])
-    scaled, line = ROOT2 * factor * mean, np.empty_like(mean)
+    scaled, buffer = ROOT2 * factor * mean, np.empty_like(mean)
     for i in range(q):
-        product = np.multiply(mean[: i + 1], scaled[i], out=line[: i + 1])
+        product = np.multiply(mean[: i + 1], scaled[i], out=buffer[: i + 1])
         product[i] *= 1.0 / ROOT2
         out[packed_size(i) : packed_size(i + 1)] += product
     out[size : size + q] = scaled
@@ -130,19 +130,19 @@ def moments_standing(mean: AnyArray, covariance: AnyArray, factor: AnyArray, out
 def times_standing(packed: AnyArray, vectors: AnyArray) -> AnyArray:
     """Return M v for standing packed M and standing v, (k, n)."""
     out = np.empty_like(vectors)
-    at, halved = 0, vectors * (1.0 / ROOT2)
+    first, scaled = 0, vectors * (1.0 / ROOT2)
     for i in range(len(vectors)):
-        np.multiply(packed[at + i], vectors[i], out=out[i])
+        np.multiply(packed[first + i], vectors[i], out=out[i])
         if i:
-            beside = packed[at : at + i]
-            out[i] += np.einsum("jn,jn->n", beside, halved[:i])
-            out[:i] += beside * halved[i]
-        at += i + 1
+            off_diagonal = packed[first : first + i]
+            out[i] += np.einsum("jn,jn->n", off_diagonal, scaled[:i])
+            out[:i] += off_diagonal * scaled[i]
+        first += i + 1
     return out
 
 
 def invert_standing(packed: AnyArray, k: int) -> tuple[AnyArray, AnyArray]:
-    """Return the inverses of standing positive definite matrices, and the log determinants of the given ones."""
+    """Return the inverses of standing positive definite matrices, and the log determinants of the matrices."""
     if k == 1:
         return 1.0 / packed, np.log(packed[0])
     if k == 2:
@@ -157,12 +157,12 @@ def invert_standing(packed: AnyArray, k: int) -> tuple[AnyArray, AnyArray]:
         matrices, log_determinant = _invert_large(packed, k)
         return _standing(matrices), log_determinant
     triangle = np.zeros((k, k, packed.shape[1]))
-    for i, at, scale in _rows(k):
-        np.multiply(packed[at : at + i + 1], 1.0 / scale, out=triangle[i, : i + 1])
+    for i, first, scale in _rows(k):
+        np.multiply(packed[first : first + i + 1], 1.0 / scale, out=triangle[i, : i + 1])
     log_determinant = _sweep(triangle)
     out = np.empty_like(packed)
-    for i, at, scale in _rows(k):
-        np.multiply(triangle[i, : i + 1], scale, out=out[at : at + i + 1])
+    for i, first, scale in _rows(k):
+        np.multiply(triangle[i, : i + 1], scale, out=out[first : first + i + 1])
     return out, log_determinant
 
 
@@ -181,10 +181,10 @@ def solve_standing(packed: AnyArray, right: AnyArray) -> tuple[AnyArray, AnyArra
 
 
 def _invert_large(packed: AnyArray, k: int) -> tuple[AnyArray, AnyArray]:
-    """Return the inverses (n, k, k) of standing matrices, and the log determinants of the given ones."""
+    """Return the inverses (n, k, k) of standing matrices, and the log determinants of the matrices."""
     full = np.zeros((packed.shape[1], k, k))
-    for i, at, scale in _rows(k):
-        np.multiply(packed[at : at + i + 1].T, 1.0 / scale[:, 0], out=full[:, i, : i + 1])
+    for i, first, scale in _rows(k):
+        np.multiply(packed[first : first + i + 1].T, 1.0 / scale[:, 0], out=full[:, i, : i + 1])
     inverse = np.empty_like(full)
     return inverse, _invert_halves(full, inverse)
 
@@ -193,14 +193,14 @@ def _standing(matrices: AnyArray) -> AnyArray:
     """Return symmetric matrices (n, k, k) packed and standing."""
     n, k, _ = matrices.shape
     out = np.empty((packed_size(k), n))
-    for i, at, scale in _rows(k):
-        np.multiply(matrices[:, i, : i + 1].T, scale, out=out[at : at + i + 1])
+    for i, first, scale in _rows(k):
+        np.multiply(matrices[:, i, : i + 1].T, scale, out=out[first : first + i + 1])
     return out
 
 
 @lru_cache(maxsize=64)
 def _rows(k: int) -> tuple[tuple[int, int, Floats], ...]:
-    """Return, for each row of the triangle: its number, where it begins, and the scale of its numbers, (i + 1, 1)."""
+    """Return, for each row of the triangle: its number, first position, and the scale of its numbers, (i + 1, 1)."""
     return tuple((i, packed_size(i), np.array([ROOT2] * i + [1.0])[:, None]) for i in range(k))
 
 
@@ -210,17 +210,17 @@ def _sweep(A: AnyArray) -> Floats:
     Only the lower triangles are read, and only they hold the inverse afterwards.
     """
     k = len(A)
-    pivots, beside, square = np.empty(A.shape[1:]), np.empty(A.shape[1:]), np.empty_like(A)
+    pivots, column, outer = np.empty(A.shape[1:]), np.empty(A.shape[1:]), np.empty_like(A)
     for j in range(k):
         pivots[j] = A[j, j]
-        down = 1.0 / pivots[j]
-        beside[:j], beside[j:] = A[j, :j], A[j:, j]
-        beside[j] = 0.0
-        across = beside * down
-        np.multiply(beside[:, None], across, out=square)
-        A -= square
-        A[j, :j], A[j:, j] = across[:j], across[j:]
-        np.negative(down, out=A[j, j])
+        reciprocal = 1.0 / pivots[j]
+        column[:j], column[j:] = A[j, :j], A[j:, j]
+        column[j] = 0.0
+        scaled = column * reciprocal
+        np.multiply(column[:, None], scaled, out=outer)
+        A -= outer
+        A[j, :j], A[j:, j] = scaled[:j], scaled[j:]
+        np.negative(reciprocal, out=A[j, j])
     np.negative(A, out=A)
     return np.asarray(np.log(pivots).sum(axis=0))
 
@@ -228,9 +228,9 @@ def _sweep(A: AnyArray) -> Floats:
 def _invert_halves(full: AnyArray, out: AnyArray) -> Floats:
     """Put the inverses of symmetric (n, k, k), of which the lower triangles are read, into `out`; return ln |.|.
 
-    With A, B, D the corners: S = D - B A^-1 B' is smaller and as definite, and the inverse is
-    [ A^-1 + T' S^-1 T, . ; -S^-1 T, S^-1 ], T = B A^-1. The products of a stack of halves cost far less than a
-    factorization of each whole.
+    With A, B, D the blocks: S = D - B A^-1 B' is positive definite, too, and the inverse is
+    [ A^-1 + T' S^-1 T, . ; -S^-1 T, S^-1 ], T = B A^-1. Products of stacked blocks are much faster than a factorization
+    of each matrix.
     """
     k = full.shape[1]
     if k <= SWEPT:
@@ -242,10 +242,10 @@ def _invert_halves(full: AnyArray, out: AnyArray) -> Floats:
         return log_determinant
     half = k // 2
     first, last = out[:, :half, :half], out[:, half:, half:]
-    beside = full[:, half:, :half]
+    B = full[:, half:, :half]
     log_determinant = _invert_halves(full[:, :half, :half], first)
-    T = beside @ first
-    log_determinant += _invert_halves(full[:, half:, half:] - T @ beside.transpose(0, 2, 1), last)
+    T = B @ first
+    log_determinant += _invert_halves(full[:, half:, half:] - T @ B.transpose(0, 2, 1), last)
     ST = last @ T
     first += T.transpose(0, 2, 1) @ ST
     np.negative(ST, out=out[:, half:, :half])
@@ -253,7 +253,7 @@ def _invert_halves(full: AnyArray, out: AnyArray) -> Floats:
     return log_determinant
 
 
-# Gaussian posteriors of many rows at once: means, packed covariances, moments.
+# Gaussian posteriors of many rows: means, packed covariances, moments.
 
 
 @dataclass(frozen=True, eq=False)

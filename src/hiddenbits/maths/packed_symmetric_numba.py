@@ -1,6 +1,6 @@
-"""Compiled twins of `packed_symmetric.py`, for whoever has numba (the extra `fast`): some matrices at a time, standing.
+"""Compiled twins of `packed_symmetric.py`, with numba (the extra `fast`), for standing matrices.
 
-Inner loops run over matrices, which makes them long enough for the compiler to work on several at once.
+Inner loops run over matrices, so that they are long enough for vector instructions.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.maths.exp_numba import compiled, log_of
 
-TOGETHER = 64  # matrices: 64 of 10 x 10 are in a core's first cache
+TOGETHER = 64  # matrices that are processed together: 64 of 10 x 10 fit in a core's first-level cache
 ROOT2 = math.sqrt(2.0)
 
 
@@ -20,56 +20,56 @@ ROOT2 = math.sqrt(2.0)
 def moments(mean: AnyArray, covariance: AnyArray, factor: AnyArray, out: AnyArray) -> None:
     """Put factor <x^ x^'> into `out`; x^ = (x, 1)."""
     q, n = mean.shape
-    at = 0
+    position = 0
     for i in range(q):
         for j in range(i + 1):
-            scale, a, b, C, to = ROOT2 if j < i else 1.0, mean[i], mean[j], covariance[at], out[at]
+            scale, a, b, C, to = ROOT2 if j < i else 1.0, mean[i], mean[j], covariance[position], out[position]
             for r in range(n):
                 to[r] = factor[r] * (C[r] + scale * a[r] * b[r])
-            at += 1
+            position += 1
     for i in range(q):
-        a, to = mean[i], out[at + i]
+        a, to = mean[i], out[position + i]
         for r in range(n):
             to[r] = ROOT2 * factor[r] * a[r]
-    to = out[at + q]
+    to = out[position + q]
     for r in range(n):
         to[r] = factor[r]
 
 
 @compiled
-def _sweep(A: Floats, beside: Floats, across: Floats, down: Floats, log_determinant: Floats) -> None:
+def _sweep(A: Floats, column: Floats, scaled: Floats, reciprocal: Floats, log_determinant: Floats) -> None:
     """Turn triangles A (numbers, matrices) into those of minus their inverses, by Gauss and Jordan."""
-    (k, n), one = beside.shape, A.dtype.type(1.0)
+    (k, n), one = column.shape, A.dtype.type(1.0)
     for j in range(k):
         row = A[j * (j + 1) // 2 :]
         for i in range(k):
-            number, b = row[i] if i < j else A[i * (i + 1) // 2 + j], beside[i]
+            number, b = row[i] if i < j else A[i * (i + 1) // 2 + j], column[i]
             for r in range(n):
                 b[r] = number[r]
-        pivot = beside[j]
+        pivot = column[j]
         for r in range(n):
             log_determinant[r] += log_of(np.float64(pivot[r])) if pivot[r] > 0.0 else math.nan
-            down[r] = one / pivot[r]
+            reciprocal[r] = one / pivot[r]
         for i in range(k):
-            a, b = across[i], beside[i]
+            a, b = scaled[i], column[i]
             for r in range(n):
-                a[r] = down[r] * b[r]
+                a[r] = reciprocal[r] * b[r]
         pivot[:] = 0.0
-        at = 0
+        position = 0
         for i in range(k):
-            a = across[i]
+            a = scaled[i]
             for c in range(i + 1):
-                number, b = A[at], beside[c]
+                number, b = A[position], column[c]
                 for r in range(n):
                     number[r] -= a[r] * b[r]
-                at += 1
+                position += 1
         for i in range(k):
-            number, a = row[i] if i < j else A[i * (i + 1) // 2 + j], across[i]
+            number, a = row[i] if i < j else A[i * (i + 1) // 2 + j], scaled[i]
             for r in range(n):
                 number[r] = a[r]
         number = row[j]
         for r in range(n):
-            number[r] = -down[r]
+            number[r] = -reciprocal[r]
 
 
 @compiled
@@ -77,26 +77,26 @@ def solve(packed: AnyArray, right: AnyArray, inverse: AnyArray, log_determinant:
     """Put the inverses M^-1, ln |M| and M^-1 v, for the standing vectors v of `right`, into place."""
     k, n = right.shape
     for first in range(0, n, TOGETHER):
-        some = slice(first, min(first + TOGETHER, n))
-        width = some.stop - first
-        A, down = np.empty((len(packed), width), packed.dtype), np.empty(width, packed.dtype)
-        beside, across = np.empty((k, width), packed.dtype), np.empty((k, width), packed.dtype)
-        at = 0
+        chunk = slice(first, min(first + TOGETHER, n))
+        width = chunk.stop - first
+        A, reciprocal = np.empty((len(packed), width), packed.dtype), np.empty(width, packed.dtype)
+        column, scaled = np.empty((k, width), packed.dtype), np.empty((k, width), packed.dtype)
+        position = 0
         for i in range(k):
             for j in range(i + 1):
-                scale, to, number = 1.0 / ROOT2 if j < i else 1.0, A[at], packed[at, some]
+                scale, to, number = 1.0 / ROOT2 if j < i else 1.0, A[position], packed[position, chunk]
                 for r in range(width):
                     to[r] = scale * number[r]
-                at += 1
-        logs = log_determinant[some]
+                position += 1
+        logs = log_determinant[chunk]
         logs[:] = 0.0
-        _sweep(A, beside, across, down, logs)
-        solution[:, some] = 0.0
-        at = 0
+        _sweep(A, column, scaled, reciprocal, logs)
+        solution[:, chunk] = 0.0
+        position = 0
         for i in range(k):
-            v, x = right[i, some], solution[i, some]
+            v, x = right[i, chunk], solution[i, chunk]
             for j in range(i + 1):
-                number, to, u, y = A[at], inverse[at, some], right[j, some], solution[j, some]
+                number, to, u, y = A[position], inverse[position, chunk], right[j, chunk], solution[j, chunk]
                 scale = ROOT2 if j < i else 1.0
                 for r in range(width):
                     to[r] = -scale * number[r]
@@ -105,4 +105,4 @@ def solve(packed: AnyArray, right: AnyArray, inverse: AnyArray, log_determinant:
                 if j < i:
                     for r in range(width):
                         y[r] -= number[r] * v[r]
-                at += 1
+                position += 1

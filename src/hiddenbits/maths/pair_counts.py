@@ -1,9 +1,9 @@
-"""What one pass learns about pairs of columns: the 2 x 2 table of each pair, with or without missing cells.
+"""The 2 x 2 tables of all pairs of columns, counted in one pass, with or without missing values.
 
     both_ij = Sum_n w_n x_ni x_nj      ones_ij = Sum_n w_n x_ni o_nj      seen_ij = Sum_n w_n o_ni o_nj
 
-x is 0 where a cell was not observed, so that `ones` are the ones of column i among the rows in which j was observed
-too. With nothing missing `ones` has one column and `seen` one cell: they broadcast.
+x is 0 where a cell was not observed, so that `ones` counts the 1s of column i in the rows where j was observed too.
+Without missing values `ones` has one column and `seen` one cell: they broadcast.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from hiddenbits.maths.cooccurrence import co_counts
 MOST_COLUMNS = 20_000  # a matrix of columns x columns takes 3.2 GB
 
 
-# The statistics of a wide table are larger than its blocks: 32 MB for 2,048 columns. So a block is as tall as loading
-# it allows, and writing its statistics takes a tenth of the time of counting it.
+# The statistics of a wide table are larger than its blocks: 32 MB for 2,048 columns. So blocks are as tall as memory
+# allows, and writing the statistics takes a tenth of the time of counting.
 BLOCK_CELLS = 1 << 27
 SHORTEST, TALL, TALLEST = 1 << 13, 1 << 16, 1 << 20
-TRACE = 1e-11  # share of the total below which a cell is rounding
+TRACE = 1e-11  # share of the total below which a count is rounding
 
 
-class Cells(NamedTuple):
-    """The four cells of 2 x 2 tables, as weights of rows: `one_zero` is where the first is 1 and the second 0."""
+class TwoByTwoTables(NamedTuple):
+    """The four cells of 2 x 2 tables, as weights of rows; in `one_zero` the first column is 1 and the second 0."""
 
     one_one: Floats
     one_zero: Floats
@@ -49,11 +49,11 @@ class PairCounts(Arrays):
     Attributes
     ----------
     both : ndarray of shape (columns, columns)
-        Rows in which both columns are 1.
-    ones : ndarray of shape (columns, columns), or (columns, 1) where nothing is missing
-        Rows in which column i is 1 and column j was observed.
-    seen : ndarray of shape (columns, columns), or (1, 1) where nothing is missing
-        Rows in which both were observed.
+        Weight of the rows in which both columns are 1.
+    ones : ndarray of shape (columns, columns), or (columns, 1) without missing values
+        Weight of the rows in which column i is 1 and column j was observed.
+    seen : ndarray of shape (columns, columns), or (1, 1) without missing values
+        Weight of the rows in which both were observed.
     """
 
     both: Annotated[Floats, "d d"]
@@ -75,25 +75,25 @@ class PairCounts(Arrays):
         """Weight of the rows in which each column was observed."""
         return np.broadcast_to(np.diagonal(self.seen), (self.n_columns,))
 
-    def cells(self, rows: slice, columns: slice) -> Cells:
+    def cells(self, rows: slice, columns: slice) -> TwoByTwoTables:
         """Return the 2 x 2 tables of some columns (`rows`) with others (`columns`).
 
-        Sums of weights that are not whole numbers are rounded, so that an empty cell may come out as a trace of the
-        total, and even below 0: such traces are taken for 0.
+        Sums of weights that are not whole numbers are rounded, so that an empty cell may be slightly above or below 0:
+        counts below `TRACE` of the total are set to 0.
         """
         d = self.n_columns
-        both, seen = self.both[rows, columns], np.broadcast_to(self.seen, (d, d))[rows, columns]
+        both, observed = self.both[rows, columns], np.broadcast_to(self.seen, (d, d))[rows, columns]
         ones = np.broadcast_to(self.ones, (d, d))
         first, second = ones[rows, columns], ones[columns, rows].T
-        cells = Cells(both, first - both, second - both, seen - first - second + both)
-        trace = TRACE * seen
-        return Cells(*(np.where(cell > trace, cell, 0.0) for cell in cells))
+        cells = TwoByTwoTables(both, first - both, second - both, observed - first - second + both)
+        trace = TRACE * observed
+        return TwoByTwoTables(*(np.where(cell > trace, cell, 0.0) for cell in cells))
 
 
 def block_rows(n_columns: int, row_cells: float) -> int:
-    """Return how many rows make a block, a power of two; `row_cells` is what arithmetic touches of a row.
+    """Return the number of rows in a block, a power of two; `row_cells` is the number of stored cells per row.
 
-    Where that is little, blocks are taller still: a row of few ones is counted in no time.
+    Blocks of sparse tables are taller, because rows with few 1s are counted faster.
     """
     tall = min(max(TALL, 40.0 * (n_columns / max(row_cells, 1.0)) ** 2), TALLEST)
     rows = SHORTEST
@@ -109,17 +109,17 @@ def count_pairs(block: Block) -> PairCounts:
     if isinstance(o, AllOnes):  # a column is 1 together with itself where it is 1
         return PairCounts(both, np.diagonal(both)[:, None].copy(), np.full((1, 1), weights.sum()))
     d = block.n_columns
-    ones, seen = co_counts(x, o, weights), co_counts(o, o, weights)
-    return PairCounts(both, *(np.array(np.broadcast_to(counts, (d, d))) for counts in (ones, seen)))
+    ones, observed = co_counts(x, o, weights), co_counts(o, o, weights)
+    return PairCounts(both, *(np.array(np.broadcast_to(counts, (d, d))) for counts in (ones, observed)))
 
 
-def refuse_width(n_columns: int, who: str, most: int | None = None) -> None:
-    """Refuse what would not fit in memory."""
+def refuse_width(n_columns: int, method: str, most: int | None = None) -> None:
+    """Raise a TableError for tables whose matrices of pairs would not fit in memory."""
     most = MOST_COLUMNS if most is None else most
     if n_columns > most:
         raise TableError(
             f"The table has {n_columns} columns, and every matrix of columns x columns would take "
-            f"{8 * n_columns**2 / 1e9:.0f} GB. {who} supports at most {most} columns: select some of them (those with "
-            "most ones, or a random sample), or fit a model whose size grows linearly with the columns, such as "
+            f"{8 * n_columns**2 / 1e9:.0f} GB. {method} supports at most {most} columns: select some of them (those "
+            "with most 1s, or a random sample), or fit a model whose size grows linearly with the columns, such as "
             "LogisticPCA or LatentClassAnalysis."
         )

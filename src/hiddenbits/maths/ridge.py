@@ -1,4 +1,4 @@
-"""The ridge: the normal prior that all maps put on the coefficients and the intercept of each column."""
+"""The ridge penalty: the normal prior of all latent trait models on the coefficients and intercept of each column."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 from hiddenbits.array_types import Floats
 from hiddenbits.maths.packed_symmetric import row_dot
 
-SMALLEST_RIDGE = 1e-9  # a ridge of 0 counts as this: a column that nobody answered must still have a solution
+SMALLEST_RIDGE = 1e-9  # instead of a ridge of 0, so that a column without observed cells has a solution
 
 
 def effective_ridge(ridge: float) -> float:
@@ -17,6 +17,6 @@ def effective_ridge(ridge: float) -> float:
 
 def log_prior(joint: Floats, center: Floats, ridge: float) -> Floats:
     """Return ln p(W, b) of each column, up to a constant: -(ridge/2) (|W|^2 + (b - c)^2), from W and b side by side."""
-    away = joint.copy()
-    away[:, -1] -= center
-    return np.asarray(-0.5 * effective_ridge(ridge) * row_dot(away, away))
+    deviation = joint.copy()
+    deviation[:, -1] -= center
+    return np.asarray(-0.5 * effective_ridge(ridge) * row_dot(deviation, deviation))

@@ -1,4 +1,4 @@
-"""Loadings of a map in the metric of factor analysis, turned towards a simple structure."""
+"""Loadings of a latent trait model in the metric of factor analysis, rotated to a simple structure."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ Method = Literal["varimax", "promax", "oblimin"]
 
 @dataclass(frozen=True, eq=False)
 class RotatedLoadings:
-    """Loadings after a rotation; from the method `rotate` of a fitted map.
+    """Loadings after a rotation; from the method `rotate` of a fitted model.
 
     Attributes
     ----------
     method : str
         "varimax", "promax" or "oblimin".
     kaiser : bool
-        Whether rows of loadings had length 1 while the rotation was found.
+        Whether rows of loadings were scaled to length 1 during the rotation (Kaiser's normalization).
     loadings : ndarray of shape (columns, factors)
-        Standardized loadings (the pattern): of the hidden variable behind a column, scaled to variance 1, on factors
-        of variance 1. Factors are ordered by their sum of squares; each has a positive sum.
+        Standardized loadings (the pattern matrix): of the latent response variable of a column, with variance 1, on
+        factors with variance 1. Factors are ordered by their sum of squares; each has a positive sum.
     correlations : ndarray of shape (factors, factors)
         Correlations of the factors; the identity after varimax.
     slopes : ndarray of shape (columns, factors)
-        The same rotation of the slopes: discriminations, logistic or (`ClippedPCA`) probit ones.
+        The slopes after the same rotation: discriminations, logistic or (`ClippedPCA`) probit.
     communalities : ndarray of shape (columns,)
-        Share of the variance of each hidden variable that the factors explain; no rotation changes it.
+        Share of the variance of each latent response variable that the factors explain; rotations do not change it.
     turn : ndarray of shape (dimensions, factors)
-        T: loadings are the unrotated ones times the inverse of T', and codes are rotated by T.
+        T: the loadings are the unrotated ones times the inverse of T', and the scores are multiplied by T.
 
     Examples
     --------
@@ -44,8 +44,8 @@ class RotatedLoadings:
     >>> rng = np.random.default_rng(0)
     >>> codes = rng.standard_normal((400, 2))
     >>> X = (rng.random((400, 6)) < 1 / (1 + np.exp(-2 * codes[:, [0, 0, 0, 1, 1, 1]]))).astype(int)
-    >>> found = LogisticPCA(2, random_state=0).fit(X).rotate("varimax")
-    >>> bool((np.abs(found.loadings).max(axis=1) > 3 * np.abs(found.loadings).min(axis=1)).all())
+    >>> rotated = LogisticPCA(2, random_state=0).fit(X).rotate("varimax")
+    >>> bool((np.abs(rotated.loadings).max(axis=1) > 3 * np.abs(rotated.loadings).min(axis=1)).all())
     True
     """
 
@@ -68,12 +68,12 @@ class RotatedLoadings:
         return np.asarray(codes, np.float64) @ self.turn
 
     def aligned(self, target: ArrayLike) -> RotatedLoadings:
-        """Return the same rotation with factors in the order, and with the signs, that are closest to others' loadings.
+        """Return the same rotation with the order and the signs of factors that are closest to a target.
 
         Parameters
         ----------
         target : array of shape (columns, factors)
-            Loadings to compare with: another program's, or those of the whole table for a bootstrap replicate.
+            Loadings to compare with: of another program, or of the complete table for a bootstrap replicate.
         """
         from scipy.optimize import linear_sum_assignment
 
@@ -83,7 +83,7 @@ class RotatedLoadings:
         return self._arranged(order, signs)
 
     def _arranged(self, order: Any, signs: Floats) -> RotatedLoadings:
-        """Return the same rotation with factors in this order, and with these signs."""
+        """Return the same rotation with this order and these signs of factors."""
         return RotatedLoadings(
             self.method,
             self.kaiser,
@@ -105,13 +105,13 @@ def rotated_loadings(
     loadings : array of shape (columns, dimensions)
         Standardized loadings.
     scale : array of shape (columns,)
-        What makes slopes of them.
+        Factors that turn loadings into slopes.
     method : {"varimax", "promax", "oblimin"}
-        Factors without correlations, or (promax, oblimin) with them.
+        Uncorrelated factors or, with promax and oblimin, correlated ones.
     kaiser : bool or None
-        Kaiser's normalization; None: for promax.
+        Kaiser's normalization; None: for promax only.
     power : float
-        Of promax.
+        Power of promax.
     """
     if method not in ("varimax", "promax", "oblimin"):
         raise ValueError(f'method={method!r}: give "varimax", "promax" or "oblimin".')
@@ -133,20 +133,20 @@ def rotated_loadings(
     return rotated._arranged(order, signs), best.converged
 
 
-# Rotations of loadings towards a simple structure: varimax, oblimin and promax.
+# Rotations of loadings to a simple structure: varimax, oblimin and promax.
 #
-# Varimax turns pairs of factors, each by its best angle (Kaiser 1958), until none turns. Oblimin (its gamma 0,
-# quartimin) goes down the gradient of its criterion on the matrices with columns of length 1 (gradient projection,
-# Bernaards & Jennrich 2005). From loadings A a rotation T makes A (T')^-1, and the factors have the correlations T'T.
-# Promax is varimax, then a regression on its powers.
+# Varimax rotates pairs of factors, each by its best angle (Kaiser 1958), until none changes. Oblimin (with gamma 0,
+# quartimin) minimizes its criterion by gradient projection on the matrices with columns of length 1 (Bernaards &
+# Jennrich 2005). A rotation T turns loadings A into A (T')^-1, and the factors have the correlations T'T. Promax is
+# varimax, followed by a regression on powers of its loadings.
 
-MAX_STEPS, CLOSE = 2000, 1e-9  # it is over when the projected gradient is this short, or no angle is larger
-STARTS = 8  # the criterion may have several minima: the first start is no rotation, the others are random
+MAX_STEPS, CLOSE = 2000, 1e-9  # converged if the norm of the projected gradient, or the largest angle, is below this
+STARTS = 8  # the criterion may have several minima: the first start is the identity, the others are random
 
 
 @dataclass(frozen=True, eq=False)
 class Rotated:
-    """Rotated loadings (d, q), the matrix T, and whether the steps came to an end."""
+    """Rotated loadings (d, q), the matrix T, and whether the iteration converged."""
 
     loadings: Floats
     turn: Floats
@@ -154,19 +154,19 @@ class Rotated:
 
 
 def rotate(loadings: Floats, method: Method, *, kaiser: bool, power: float = 4.0) -> Rotated:
-    """Return loadings rotated to the lowest criterion that some starts lead to.
+    """Return loadings rotated to the lowest criterion over several starts.
 
-    With `kaiser`, columns of bits count the same, however large their loadings are: rows are scaled to length 1 first.
+    With `kaiser`, all columns have the same weight, however large their loadings: rows are scaled to length 1 first.
     """
     lengths = np.sqrt((loadings**2).sum(axis=1, keepdims=True)) if kaiser else np.ones((len(loadings), 1))
     A = loadings / np.maximum(lengths, 1e-300)
     q = A.shape[1]
     if q == 1:
         return Rotated(loadings.copy(), np.eye(1), True)
-    find = _oblimin if method == "oblimin" else _varimax
+    minimize = _oblimin if method == "oblimin" else _varimax
     starts = [np.eye(q)]
     starts += [np.linalg.qr(keyed_rng(0, q, number).standard_normal((q, q)))[0] for number in range(1, STARTS)]
-    _, T, converged = min((find(A, start) for start in starts), key=lambda found: found[0])
+    _, T, converged = min((minimize(A, start) for start in starts), key=lambda result: result[0])
     if method != "promax":
         return Rotated(loadings @ np.linalg.inv(T).T, T, converged)
     simple = loadings @ T
@@ -176,26 +176,26 @@ def rotate(loadings: Floats, method: Method, *, kaiser: bool, power: float = 4.0
 
 
 def _varimax(A: Floats, T: Floats) -> tuple[float, Floats, bool]:
-    """Return minus the criterion where the turns of pairs end, the rotation there, and whether they came to an end."""
-    turned, end = np.concatenate([A @ T, T]), len(A)  # the loadings, and below them the rotation
+    """Return minus the criterion at the end of the iteration, the rotation, and whether it converged."""
+    rotated, end = np.concatenate([A @ T, T]), len(A)  # the loadings, and below them the rotation
     for _ in range(MAX_STEPS):
         largest = 0.0
         for i, j in combinations(range(len(T)), 2):
-            x, y = turned[:end, i], turned[:end, j]
+            x, y = rotated[:end, i], rotated[:end, j]
             u, v = x * x - y * y, 2.0 * x * y
             u, v = u - u.mean(), v - v.mean()
             angle = 0.25 * float(np.arctan2(2.0 * (u @ v), u @ u - v @ v))
             c, s = np.cos(angle), np.sin(angle)
-            turned[:, [i, j]] = turned[:, [i, j]] @ np.array([[c, -s], [s, c]])
+            rotated[:, [i, j]] = rotated[:, [i, j]] @ np.array([[c, -s], [s, c]])
             largest = max(largest, abs(angle))
         if largest < CLOSE:
             break
-    spread = float((turned[:end] ** 2).var(axis=0).sum())
-    return -spread, turned[end:], largest < CLOSE
+    criterion = float((rotated[:end] ** 2).var(axis=0).sum())
+    return -criterion, rotated[end:], largest < CLOSE
 
 
 def _oblimin(A: Floats, T: Floats) -> tuple[float, Floats, bool]:
-    """Return the criterion where the descent ends, the rotation there, and whether it came to an end."""
+    """Return the criterion at the end of the iteration, the rotation, and whether it converged."""
     step = 1.0
     height, gradient = _quartimin(A, T)
     for _ in range(MAX_STEPS):
@@ -205,22 +205,22 @@ def _oblimin(A: Floats, T: Floats) -> tuple[float, Floats, bool]:
             return height, T, True
         step *= 2.0
         for _ in range(40):
-            there = T - step * along
-            there = there / np.sqrt((there * there).sum(axis=0))
-            new, slope = _quartimin(A, there)
+            candidate = T - step * along
+            candidate = candidate / np.sqrt((candidate * candidate).sum(axis=0))
+            new, slope = _quartimin(A, candidate)
             if new < height - 0.5 * step * length**2:
                 break
             step /= 2.0
-        else:  # no step leads down: rounding
+        else:  # no step decreases the criterion: rounding
             return height, T, length < 1e-5
-        T, height, gradient = there, new, slope
+        T, height, gradient = candidate, new, slope
     return height, T, False
 
 
 def _quartimin(A: Floats, T: Floats) -> tuple[float, Floats]:
     """Return the criterion of an oblique rotation and its gradient."""
-    back = np.linalg.inv(T)
-    L = A @ back.T
+    inverse = np.linalg.inv(T)
+    L = A @ inverse.T
     squares = L * L
     others = squares.sum(axis=1, keepdims=True) - squares
-    return 0.25 * float((squares * others).sum()), -(L.T @ (L * others) @ back).T
+    return 0.25 * float((squares * others).sum()), -(L.T @ (L * others) @ inverse).T

@@ -1,15 +1,15 @@
-"""Sums over all 2^m states of m hidden units, exactly: ln Z and the expectations of the free model.
+"""Exact sums over all 2^m states of m hidden units: ln Z and the expectations under the model (the free phase).
 
     P(x, h) = exp( h.th + x.(v + W h) ) / Z,   x in {-1, +1}^d,  h in {0, 1}^m
     ln Z    = logsumexp_h [ h.th + Sum_j ln 2cosh om_j(h) ],   om(h) = v + W h                    eq 2.2
 
-The units are split in two halves, om = a + b, a of the high units and b of the low ones. With u = exp(2a) and
-z = exp(2b), 1 + u_j z_j gives all that a cell is asked for:
+The units are split into two halves, om = a + b, a from the high units and b from the low ones. With u = exp(2a) and
+z = exp(2b), all quantities of a cell follow from 1 + u_j z_j:
 
     ln 2cosh(a + b) = -(a + b) + ln(1 + u z),     tanh(a + b) = 1 - 2 / (1 + u z),
 
-so that a cell of (state, column) costs a product, a sum and a quotient, and one logarithm serves a product of several
-columns. The states of the high units are the rows of a table of bits, so that the engine adds over them as it adds
+so that a cell of (state, column) costs a product, a sum and a quotient, and one logarithm is enough for the product of
+several columns. The states of the high units are the rows of a binary table, so that the engine can add over them as
 over data. Bits of a state: h_i = (k >> i) & 1.
 
 | letter | meaning | shape |
@@ -35,11 +35,11 @@ from hiddenbits.data.kernels import compiled_twin
 from hiddenbits.data.operands import scratch
 from hiddenbits.data.table import memory_table
 
-LOW_CELLS = 1 << 16  # cells of (low state, column) that are worked on together: half a megabyte
-MOST_UNITS = 26  # 2^26 states take a minute or more a step; beyond, chains
-SAFE = 650.0  # the exponential of this, and of its negative, are numbers
-KERNEL_CELLS = 1 << 20  # cells of (state, column) from which on loading the compiled kernel is worth it
-STATES_AT_ONCE = 1 << 12  # states whose (state, column) tables are held at a time
+LOW_CELLS = 1 << 16  # cells of (low state, column) that are processed together: half a megabyte
+MOST_UNITS = 26  # 2^26 states take a minute or more per step; for more units there are chains
+SAFE = 650.0  # the exponentials of this and of its negative are finite and not 0
+KERNEL_CELLS = 1 << 20  # cells of (state, column) from which loading the compiled kernel pays
+STATES_AT_ONCE = 1 << 12  # states whose (state, column) tables are in memory at a time
 
 
 class TooManyUnitsError(ValueError):
@@ -47,7 +47,7 @@ class TooManyUnitsError(ValueError):
 
 
 def check_units(m: int, advice: str = 'Use method="chains".') -> None:
-    """Refuse what would take hours."""
+    """Raise a TooManyUnitsError if the enumeration would take hours."""
     if m > MOST_UNITS:
         raise TooManyUnitsError(
             f"{m} hidden units have 2^{m} states, too many to enumerate (at most {MOST_UNITS} units). {advice}"
@@ -55,7 +55,7 @@ def check_units(m: int, advice: str = 'Use method="chains".') -> None:
 
 
 def states_of(m: int, start: int = 0, stop: int | None = None) -> Floats:
-    """Return states `start` to `stop` of m units, one a row.
+    """Return states `start` to `stop` of m units, one per row.
 
     Examples
     --------
@@ -76,10 +76,10 @@ def log_2cosh(x: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class Phase:
-    """What the free model expects: Z, E[h], E[x_j h_i] and E[x], each but ln Z times exp(-log_scale) Z while it adds.
+class FreePhase:
+    """Expectations under the model, E[h], E[x_j h_i] and E[x], and Z; as sums, before `normalized`, times a scale.
 
-    Sums of different blocks of states have different scales; adding takes the larger one.
+    The scale is exp(-log_scale) Z. Sums of different blocks of states have different scales; adding takes the larger.
     """
 
     log_scale: float
@@ -90,13 +90,13 @@ class Phase:
 
     def __iadd__(self, other: Self) -> Self:
         scale = max(self.log_scale, other.log_scale)
-        mine, theirs = np.exp(self.log_scale - scale), np.exp(other.log_scale - scale)
+        a, b = np.exp(self.log_scale - scale), np.exp(other.log_scale - scale)
         return type(self)(
             scale,
-            self.total * mine + other.total * theirs,
-            self.hidden * mine + other.hidden * theirs,
-            self.joint * mine + other.joint * theirs,
-            self.visible * mine + other.visible * theirs,
+            self.total * a + other.total * b,
+            self.hidden * a + other.hidden * b,
+            self.joint * a + other.joint * b,
+            self.visible * a + other.visible * b,
         )
 
     @property
@@ -105,14 +105,14 @@ class Phase:
         return float(self.log_scale + np.log(self.total))
 
     def normalized(self) -> Self:
-        """Return true expectations, with ln Z as the scale."""
+        """Return the expectations, with ln Z as the scale."""
         t = self.total
         return type(self)(self.log_partition, 1.0, self.hidden / t, self.joint / t, self.visible / t)
 
 
 @dataclass(frozen=True, eq=False)
 class Halves:
-    """A machine with its units split: what every block of high states needs.
+    """A machine with its units split into halves: precomputed quantities for every block of high states.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ class Halves:
 
     @cached_property
     def n_low(self) -> int:
-        """Number of low units: as many as make a block of cells that stays in the cache."""
+        """Number of low units: as many as keep a block of cells in the cache."""
         d, m = self.weights.shape
         low = 0
         while low < m and (d << (low + 1)) <= LOW_CELLS:
@@ -140,17 +140,17 @@ class Halves:
 
     @cached_property
     def low(self) -> Floats:
-        """b, standing, with the bias in it: (d, L)."""
+        """b, standing, including the bias: (d, L)."""
         return np.asarray(self.weights[:, : self.n_low] @ self.states + self.bias[:, None])
 
     @cached_property
     def reach(self) -> float:
-        """Return a number that no |2 om| exceeds."""
+        """Return an upper bound of |2 om|."""
         return float(2.0 * (np.abs(self.weights).sum(axis=1) + np.abs(self.bias)).max(initial=0.0))
 
     @cached_property
     def squared(self) -> Floats:
-        """Return z = exp(2b), with columns of nothing (z = 0) up to a whole number of products."""
+        """Return z = exp(2b), padded by z = 0 to a whole number of products."""
         d, L = self.low.shape
         out = np.zeros((self.columns_a_log * self.n_logs, L))
         np.exp(2.0 * self.low, out=out[:d])
@@ -158,12 +158,12 @@ class Halves:
 
     @cached_property
     def columns_a_log(self) -> int:
-        """How many columns share a logarithm: their product must stay a number."""
+        """Number of columns that share a logarithm: their product must stay finite."""
         return int(np.clip(SAFE // max(self.reach + 0.7, 0.7), 1, len(self.weights)))
 
     @property
     def n_logs(self) -> int:
-        """Number of logarithms a state."""
+        """Number of logarithms per state."""
         return -(-len(self.weights) // self.columns_a_log)
 
     @cached_property
@@ -172,15 +172,15 @@ class Halves:
         return np.asarray(self.thresholds[: self.n_low] @ self.states - self.low.sum(axis=0))
 
     def table(self) -> Table:
-        """Return the states of the high units as a table of bits, a row each: what the engine walks."""
+        """Return the states of the high units as a binary table, one per row, for the engine to add over."""
         return table_of_states(self.weights.shape[1] - self.n_low)
 
     def scores(self, high: Floats) -> tuple[Floats, Floats]:
-        """Return ln weight of the states with these high units (L,), and their 1 + u z (d, L), in a buffer."""
+        """Return the log weights of the states with these high units (L,), and their 1 + u z (d, L), in a buffer."""
         m_low, d = self.n_low, len(self.weights)
         a = self.weights[:, m_low:] @ high
         start = self.low_scores + (self.thresholds[m_low:] @ high - a.sum())
-        if self.reach > SAFE:  # an exponential might not be a number: cell by cell
+        if self.reach > SAFE:  # an exponential might overflow: cell by cell
             om = self.low + a[:, None]
             z = 1.0 + np.exp(np.minimum(2.0 * om, SAFE))
             return np.asarray(start + om.sum(axis=0) + log_2cosh(om).sum(axis=0)), z
@@ -189,15 +189,15 @@ class Halves:
         np.exp(2.0 * a, out=u[:d])
         np.multiply(self.squared, u[:, None], out=cells)
         cells += 1.0
-        sheets = cells.reshape(self.columns_a_log, self.n_logs, -1)
-        product = scratch("products", sheets.shape[1:])
-        np.copyto(product, sheets[0])
-        for sheet in sheets[1:]:
-            product *= sheet
+        factors = cells.reshape(self.columns_a_log, self.n_logs, -1)
+        product = scratch("products", factors.shape[1:])
+        np.copyto(product, factors[0])
+        for factor in factors[1:]:
+            product *= factor
         np.log(product, out=product)
         return np.asarray(start + product.sum(axis=0)), cells[:d]
 
-    def add_block(self, block: Block) -> Phase:
+    def add_block(self, block: Block) -> FreePhase:
         """Return the sums over a block of high states and all low ones."""
         d, m = self.weights.shape
         m_low = self.n_low
@@ -227,13 +227,13 @@ class Halves:
             on = m_low + np.flatnonzero(high)
             hidden[on] += sums[0]
             joint[on] += tanh[0]
-        return Phase(scale, total, hidden, np.ascontiguousarray(joint.T), visible)
+        return FreePhase(scale, total, hidden, np.ascontiguousarray(joint.T), visible)
 
-    def expected(self, total: Phase) -> Phase:
-        """Return the true expectations, from the sums over all blocks."""
+    def expected(self, total: FreePhase) -> FreePhase:
+        """Return the expectations, from the sums over all blocks."""
         return total.normalized()
 
-    def _add_compiled(self, kernel: Any, highs: Floats) -> Phase:
+    def _add_compiled(self, kernel: Any, highs: Floats) -> FreePhase:
         """Return the same sums by the compiled kernel."""
         m_low = self.n_low
         a = highs @ self.weights[:, m_low:].T
@@ -245,7 +245,7 @@ class Halves:
         tanh_high, tanh_low = high[:, None] - 2.0 * of_high, low[:, None] - 2.0 * of_low
         hidden = np.concatenate([self.states @ low, highs.T @ high])
         joint = np.concatenate([self.states @ tanh_low, highs.T @ tanh_high])
-        return Phase(scale, float(high.sum()), hidden, np.ascontiguousarray(joint.T), tanh_high.sum(axis=0))
+        return FreePhase(scale, float(high.sum()), hidden, np.ascontiguousarray(joint.T), tanh_high.sum(axis=0))
 
     @cached_property
     def _squared_rows(self) -> Floats:
@@ -262,28 +262,28 @@ _kernel = compiled_twin("hiddenbits.maths.state_sums_numba", "add_states")
 
 @lru_cache(maxsize=8)
 def table_of_states(m: int) -> Table:
-    """Return all states of m units as a table, the same one for every machine of that size."""
+    """Return all states of m units as a table, the same object for every machine of that size."""
     return memory_table(Dense(states_of(m).astype(np.uint8) if m else np.zeros((1, 1), np.uint8)))
 
 
 class StateSums(Protocol):
-    """The states of a machine, as sums over them need them: `Halves` is that over bits."""
+    """The states of a machine for sums over them; `Halves` is the one for binary visible units."""
 
     def table(self) -> Table:
-        """Return the states of the high units as a table of bits."""
+        """Return the states of the high units as a binary table."""
 
-    def add_block(self, block: Block) -> Phase:
+    def add_block(self, block: Block) -> FreePhase:
         """Return the sums over a block of high states and all low ones."""
 
-    def expected(self, total: Phase) -> Phase:
-        """Return the true expectations, from the sums over all blocks."""
+    def expected(self, total: FreePhase) -> FreePhase:
+        """Return the expectations, from the sums over all blocks."""
 
     def log_weights(self) -> Floats:
         """Return ln P(h) Z of all 2^m states."""
 
 
-def added_here(function: Callable[[Block], Phase], table: Table) -> Phase:
-    """Return the sum of a function over the rows of a table of states, here and now; the engine does the same."""
+def sum_states(function: Callable[[Block], FreePhase], table: Table) -> FreePhase:
+    """Return the sum of a function over the blocks of a table of states, as the engine does, in this thread."""
     first, *others = table.grid(64).blocks
     total = function(first)
     for block in others:
@@ -291,18 +291,18 @@ def added_here(function: Callable[[Block], Phase], table: Table) -> Phase:
     return total
 
 
-def expectations(states: StateSums, over: Callable[..., Phase] = added_here) -> Phase:
-    """Return what the free model expects; `over` adds a function over a table of states."""
+def expectations(states: StateSums, over: Callable[..., FreePhase] = sum_states) -> FreePhase:
+    """Return the expectations under the model; `over` adds a function over a table of states."""
     return states.expected(over(states.add_block, states.table()))
 
 
-def free_phase(weights: Floats, thresholds: Floats, bias: Floats) -> Phase:
-    """Return the expectations of the free model over bits.
+def free_phase(weights: Floats, thresholds: Floats, bias: Floats) -> FreePhase:
+    """Return the expectations under a model with binary visible units.
 
     Examples
     --------
     >>> phase = free_phase(np.zeros((3, 2)), np.zeros(2), np.zeros(3))
-    >>> round(phase.log_partition / float(np.log(2)), 6)     # 2 units and 3 bits that do not know each other
+    >>> round(phase.log_partition / float(np.log(2)), 6)     # 2 hidden and 3 visible units, all independent
     5.0
     """
     check_units(len(thresholds))

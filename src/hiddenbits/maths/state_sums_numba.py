@@ -1,8 +1,8 @@
-"""The compiled twin of `Halves.add_block`, for whoever has numba (the extra `fast`): the same sums in one sweep.
+"""The compiled twin of `Halves.add_block`, with numba (the extra `fast`): the same sums in one sweep.
 
-For every pair of a high and a low state the columns are walked once: 1 + u z, its reciprocal, and the product whose
-logarithm is the state's weight; then once more to add the reciprocals, weighed. Nothing of (state, column) size is kept
-but the sums of the low states.
+For every pair of a high and a low state there is one loop over the columns for 1 + u z, its reciprocal, and the product
+whose logarithm gives the state's weight, and another one to add the weighted reciprocals. Only the sums of the low
+states are arrays of (state, column) size.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numba import njit
 
 from hiddenbits.array_types import Floats
 
-HEADROOM = 300.0  # weights may grow by exp of this before all sums are scaled down
+HEADROOM = 300.0  # weights may increase by exp of this before all sums are scaled down
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "arcp", "nsz"})

@@ -1,17 +1,17 @@
-"""A combination machine between its base and itself: what chains and annealing both need, on a few rows at a time.
+"""Tempered combination machines, between a base and the machine itself, for chains and for annealing.
 
-With x in {-1, +1}^d, h in {0, 1}^m and beta from 0 to 1 the tempered machine is a combination machine too:
+With x in {-1, +1}^d, h in {0, 1}^m and beta from 0 to 1, the tempered machine is a combination machine, too:
 
     ln p*_beta(x, h) = beta h.(th + W'x) + [(1 - beta) b0 + beta b].x
     ln p*_beta(x)    = [(1 - beta) b0 + beta b].x + Sum_i softplus(beta a_i),   a = th + W'x
     P(h_i = 1 | x) = sigma(beta a_i),   P(x_j = +1 | h) = sigma(2 c_j),   c = (1 - beta) b0 + beta (b + W h)
 
-At beta = 1 it is the machine. At beta = 0 it is the base: independent bits, and ln Z_0 = m ln 2 + Sum_j ln 2cosh b0_j.
+At beta = 1 it is the machine, at beta = 0 the base: independent columns with ln Z_0 = m ln 2 + Sum_j ln 2cosh b0_j.
 
 | letter | meaning | shape |
 |---|---|---|
 | W, th | weights, thresholds | (d, m), (m,) |
-| b, b0 | bias of the visible units; that of the base | (d,) |
+| b, b0 | bias of the visible units; bias of the base | (d,) |
 | x, h | visible and hidden units | (rows, d), (rows, m) |
 | a | activations of the hidden units, th + W'x | (rows, m) |
 """
@@ -28,16 +28,16 @@ from numpy.typing import ArrayLike
 from hiddenbits.array_types import AnyArray, Bytes, Floats
 from hiddenbits.data.operands import scratch
 
-Numbers = AnyArray  # float32 or float64, as the machine
-Run = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]  # `map`, or that of a pool of threads
+Numbers = AnyArray  # float32 or float64, like the machine
+Run = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]  # `map`, or that of a thread pool
 Precision = Literal["float32", "float64"]
 
-BASE_SHRINKAGE = 0.02  # a base must be able to draw every row: its probabilities are drawn this far to 1/2
+BASE_SHRINKAGE = 0.02  # probabilities of a base are shrunk this far to 1/2, so that it can sample every row
 
 
 @dataclass(frozen=True, eq=False)
 class Tempered:
-    """A combination machine and its base, in the precision that sampling works in.
+    """A combination machine and its base, in the precision of the sampling.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class Tempered:
     thresholds : ndarray of shape (m,)
     bias : ndarray of shape (d,)
     base : ndarray of shape (d,)
-        Bias of the independent bits at beta = 0.
+        Bias of the independent columns at beta = 0.
 
     Examples
     --------
@@ -69,9 +69,9 @@ class Tempered:
         base: ArrayLike | None = None,
         dtype: Precision = "float32",
     ) -> Tempered:
-        """Return the machine with these arrays, rounded to `dtype`; without a base, that of fair coins.
+        """Return the machine with these arrays, rounded to `dtype`; the default base has probabilities of 1/2.
 
-        float32 is twice as fast. It draws with probabilities that are right to 1e-7.
+        float32 is twice as fast. Its probabilities are accurate to 1e-7.
         """
         W, th, b = (np.ascontiguousarray(array, dtype) for array in (weights, thresholds, bias))
         b0 = np.zeros_like(b) if base is None else np.ascontiguousarray(base, dtype)
@@ -102,29 +102,29 @@ class Tempered:
         return a
 
     def base_rows(self, n: int, rng: np.random.Generator) -> Numbers:
-        """Draw n rows of the base, in -1 and +1."""
+        """Return n simulated rows of the base, in -1 and +1."""
         x = np.empty((n, self.n_columns), self.dtype)
         x[:] = self.base
-        return _signs(_flip(x, rng))
+        return _signs(_sample_bits(x, rng))
 
     def sweep(self, x: Numbers, a: Numbers, beta: float | Numbers, rng: np.random.Generator) -> None:
-        """Draw h given x, then x given h, in place; a is then out of date, for whoever needs it to make again.
+        """Sample h given x, then x given h, in place; a is not updated.
 
-        `beta` is one number, or a column with one for each row. The sweep keeps p_beta(x) and is reversible.
+        `beta` is one number, or a column with one for each row. The sweep preserves p_beta(x) and is reversible.
         """
         h = scratch("chains h", a.shape, self.dtype)
         np.multiply(a, 0.5 * beta, out=h)
-        _flip(h, rng)
+        _sample_bits(h, rng)
         np.matmul(h, self.weights.T, out=x)
         x += self.bias
         x *= beta
         x += (1.0 - beta) * self.base
-        _signs(_flip(x, rng))
+        _signs(_sample_bits(x, rng))
 
     def log_ratio(self, x: Numbers, a: Numbers, low: float | Numbers, high: float | Numbers) -> Floats:
         """Return ln p*_high(x) - ln p*_low(x) of each row, for 0 <= low <= high.
 
-        The difference of two softplus would be all rounding where low and high are close. With d = (high - low) a
+        The difference of two softplus would lose all precision if low and high are close. With d = (high - low) a
 
             softplus(high a) - softplus(low a) = max(d, 0) + log1p(sigma(-low |a|) expm1(-|d|)),
 
@@ -147,14 +147,14 @@ class Tempered:
         return np.asarray(odds.sum(axis=1).astype(np.float64) + np.ravel(step) * visible)
 
     def free_energy(self, x: Numbers, a: Numbers) -> Floats:
-        """Return ln p*(x) = b.x + Sum_i softplus(a_i) of each row, the machine's own (beta = 1)."""
+        """Return ln p*(x) = b.x + Sum_i softplus(a_i) of each row, at beta = 1."""
         return np.asarray((x @ self.bias + np.logaddexp(a.dtype.type(0), a).sum(axis=1)).astype(np.float64))
 
 
 def base_bias(means: ArrayLike) -> Floats:
-    """Return the bias b0 of independent bits with these column means, b0 = logit(p) / 2.
+    """Return the bias b0 of independent columns with these means, b0 = logit(p) / 2.
 
-    p is drawn a little to 1/2, so that columns that never change stay finite and the base can draw every row.
+    p is shrunk slightly to 1/2, so that constant columns have a finite bias and the base can sample every row.
 
     Examples
     --------
@@ -169,24 +169,24 @@ def base_bias(means: ArrayLike) -> Floats:
 
 
 def bits_to_signs(bits: Bytes, dtype: Any) -> Numbers:
-    """Return -1 for 0 and +1 for 1, in memory of its own."""
+    """Return -1 for 0 and +1 for 1, as a new array."""
     return _signs(bits.astype(dtype))
 
 
 def groups_of(n: int, size: int) -> list[slice]:
-    """Cut n chains into groups of `size`; never by the number of threads, so that this does not change the draws."""
+    """Divide n chains into groups of `size`, not by the number of threads, so that this does not change the samples."""
     return [slice(start, min(start + size, n)) for start in range(0, n, size)]
 
 
 def generators(rng: np.random.Generator, n: int) -> list[np.random.Generator]:
-    """Return n generators of their own, seeded by draws from `rng`, for groups that may run at the same time."""
+    """Return n generators with seeds from `rng`, for groups that may run in parallel."""
     return [np.random.default_rng(words) for words in rng.integers(0, 2**32, (n, 8), dtype=np.uint32)]
 
 
-def _flip(half_logits: Numbers, rng: np.random.Generator) -> Numbers:
-    """Turn z/2 into a bit that is 1 with probability sigma(z) = (1 + tanh(z/2)) / 2, in place.
+def _sample_bits(half_logits: Numbers, rng: np.random.Generator) -> Numbers:
+    """Replace z/2 by 1 with probability sigma(z) = (1 + tanh(z/2)) / 2 and by 0 otherwise, in place.
 
-    By tanh, because it is fast and cannot overflow.
+    tanh is fast and cannot overflow.
     """
     u = scratch("chains u", (half_logits.shape[0], half_logits.shape[1]), half_logits.dtype)
     rng.random(dtype=half_logits.dtype, out=u)
@@ -197,7 +197,7 @@ def _flip(half_logits: Numbers, rng: np.random.Generator) -> Numbers:
 
 
 def _signs(bits: Numbers) -> Numbers:
-    """Turn 0 and 1 into -1 and +1, in place."""
+    """Replace 0 and 1 by -1 and +1, in place."""
     bits *= 2.0
     bits -= 1.0
     return bits

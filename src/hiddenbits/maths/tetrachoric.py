@@ -1,19 +1,20 @@
-"""Tetrachoric correlations: of hidden normal variables whose signs the bits are, one pair of columns at a time.
+"""Tetrachoric correlations: of latent normal variables whose signs are the binary columns, pair by pair.
 
     s_i = sgn(h_i + x_i),  h_i = Phi^-1(p_i),  P(s_i = s_j = 1) = Phi2(h_i, h_j; rho_ij)      Lee & Sompolinsky eq. 8-10
 
-The margins of the pair's 2 x 2 table first, then rho: that is the maximum-likelihood estimate. Where a cell is empty
-it would be -1 or 1. There `a` pseudo-rows are added in which the two columns are independent,
+The thresholds are estimated from the margins of the pair's 2 x 2 table, then rho from the table: this is the maximum-
+likelihood estimate. With an empty cell it would be -1 or 1. Then `a` pseudo-rows are added in which the two columns are
+independent,
 
     cov' = cov n / (n + a),
 
-which keeps the margins and stays inside. Columns that do not vary, and pairs never observed together, say nothing:
-their correlation is 0 and its standard error infinite.
+which preserves the margins and keeps rho inside (-1, 1). Columns that do not vary, and pairs that were never observed
+together, have no information: their correlation is 0 with an infinite standard error.
 
 | letter | meaning |
 |---|---|
-| p, q, c | P(first = 1), P(second = 1), P(both = 1), each column turned round where p or q is above 1/2 |
-| n | rows in which both were observed, by weight |
+| p, q, c | P(first = 1), P(second = 1), P(both = 1), after reversing columns with p or q above 1/2 |
+| n | weight of the rows in which both were observed |
 | a | pseudo-rows |
 """
 
@@ -28,7 +29,7 @@ from scipy.special import ndtr, ndtri, owens_t
 
 from hiddenbits.array_types import Floats
 from hiddenbits.data import Arrays
-from hiddenbits.maths.pair_counts import TRACE, Cells, PairCounts
+from hiddenbits.maths.pair_counts import TRACE, PairCounts, TwoByTwoTables
 from hiddenbits.maths.tempering import Run
 
 Tile = tuple[slice, slice]
@@ -46,9 +47,9 @@ class PairFit(Arrays):
     correlation : ndarray of shape (columns, columns)
         rho; 1 on the diagonal.
     standard_error : ndarray of shape (columns, columns)
-        Of rho; 0 on the diagonal, infinite where a pair says nothing.
+        Of rho; 0 on the diagonal, infinite for pairs without information.
     thresholds : ndarray of shape (columns,)
-        -h: a bit is 1 where its hidden variable is above its threshold.
+        -h: a cell is 1 if its latent variable is above the threshold.
     """
 
     correlation: Floats
@@ -58,16 +59,16 @@ class PairFit(Arrays):
 
 @dataclass(frozen=True)
 class Degenerate:
-    """How many pairs have no maximum of the likelihood inside (-1, 1).
+    """Counts of pairs without a maximum of the likelihood inside (-1, 1).
 
     Attributes
     ----------
     constant : ndarray
         Columns that do not vary.
     empty_cells : int
-        Pairs with an empty cell, of columns that vary.
+        Pairs of varying columns with an empty cell.
     unseen : int
-        Pairs never observed together, or in whose common rows one of them does not vary, of columns that vary.
+        Pairs of varying columns that were never observed together, or of which one does not vary in their common rows.
     """
 
     constant: NDArray[np.int64]
@@ -84,26 +85,26 @@ def fit_pairs(counts: PairCounts, pseudo_rows: float, everywhere: bool, run: Run
     Parameters
     ----------
     counts : PairCounts
-        The tables.
+        The 2 x 2 tables.
     pseudo_rows : float
         a, above 0.
     everywhere : bool
-        Whether every pair gets them, or only those with an empty cell.
+        Whether pseudo-rows are added to every pair, or only to pairs with an empty cell.
     run : callable
-        Applies a function to each of several tiles, on as many threads as it likes, in order.
+        Applies a function to several tiles, on any number of threads, and returns the results in order.
     """
     d = counts.n_columns
-    constant = varies_not(counts)
+    constant = is_constant(counts)
     correlation, error = np.eye(d), np.zeros((d, d))
     empty = unseen = 0
     tiles = _tiles(d)
     solved = run(partial(_solve_tile, counts, pseudo_rows, everywhere), tiles)
-    for (rows, columns), (rho, deviation, hollow, silent) in zip(tiles, solved, strict=True):
+    for (rows, columns), (rho, standard_error, has_empty_cell, uninformative) in zip(tiles, solved, strict=True):
         upper = _upper(rows, columns)
         varying = ~(constant[rows, None] | constant[columns])[upper]
-        empty += int(np.count_nonzero(hollow & varying))
-        unseen += int(np.count_nonzero(silent & varying))
-        for matrix, values in ((correlation, rho), (error, deviation)):
+        empty += int(np.count_nonzero(has_empty_cell & varying))
+        unseen += int(np.count_nonzero(uninformative & varying))
+        for matrix, values in ((correlation, rho), (error, standard_error)):
             matrix[rows, columns][upper] = values
             matrix[columns, rows].T[upper] = values
     fit = PairFit(correlation, error, thresholds(counts))
@@ -111,16 +112,17 @@ def fit_pairs(counts: PairCounts, pseudo_rows: float, everywhere: bool, run: Run
 
 
 def thresholds(counts: PairCounts) -> Floats:
-    """Return -Phi^-1(P(bit = 1)) of each column; a constant one is drawn in by half a row, (ones + .5)/(seen + 1)."""
-    ones, seen, constant = counts.column_ones, counts.column_seen, varies_not(counts)
-    return np.asarray(-ndtri(np.where(constant, (ones + 0.5) / (seen + 1.0), ones / np.where(constant, 1.0, seen))))
+    """Return -Phi^-1(P(x = 1)) of each column; for a constant one of the probability (ones + .5)/(observed + 1)."""
+    ones, observed, constant = counts.column_ones, counts.column_seen, is_constant(counts)
+    p = np.where(constant, (ones + 0.5) / (observed + 1.0), ones / np.where(constant, 1.0, observed))
+    return np.asarray(-ndtri(p))
 
 
-def varies_not(counts: PairCounts) -> NDArray[np.bool_]:
+def is_constant(counts: PairCounts) -> NDArray[np.bool_]:
     """Return which columns are all 0 or all 1, or were never observed."""
-    ones, seen = counts.column_ones, counts.column_seen
-    trace = TRACE * seen
-    return np.asarray((ones <= trace) | (seen - ones <= trace))
+    ones, observed = counts.column_ones, counts.column_seen
+    trace = TRACE * observed
+    return np.asarray((ones <= trace) | (observed - ones <= trace))
 
 
 def _tiles(d: int) -> list[Tile]:
@@ -129,58 +131,58 @@ def _tiles(d: int) -> list[Tile]:
 
 
 def _upper(rows: slice, columns: slice) -> NDArray[np.bool_]:
-    """Return which cells of a tile are pairs of two columns, each pair once: those above the diagonal."""
+    """Return which cells of a tile are above the diagonal: each pair of columns once."""
     return np.arange(rows.start, rows.stop)[:, None] < np.arange(columns.start, columns.stop)
 
 
 def _solve_tile(
     counts: PairCounts, pseudo_rows: float, everywhere: bool, tile: Tile
 ) -> tuple[Floats, Floats, NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return what `solve_tables` says of the pairs of a tile."""
+    """Return the results of `solve_tables` for the pairs of a tile."""
     upper = _upper(*tile)
-    return solve_tables(Cells(*(cell[upper] for cell in counts.cells(*tile))), pseudo_rows, everywhere)
+    return solve_tables(TwoByTwoTables(*(cell[upper] for cell in counts.cells(*tile))), pseudo_rows, everywhere)
 
 
 def solve_tables(
-    cells: Cells, pseudo_rows: float, everywhere: bool
+    cells: TwoByTwoTables, pseudo_rows: float, everywhere: bool
 ) -> tuple[Floats, Floats, NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return rho, its standard error, which tables have an empty cell, and which say nothing.
+    """Return rho, its standard error, which tables have an empty cell, and which have no information.
 
     Examples
     --------
-    >>> table = Cells(*(np.array([count]) for count in (40.0, 10.0, 10.0, 40.0)))
+    >>> table = TwoByTwoTables(*(np.array([count]) for count in (40.0, 10.0, 10.0, 40.0)))
     >>> rho, error, *_ = solve_tables(table, 1.0, False)
     >>> round(float(rho[0]), 6), round(float(error[0]), 6)          # sin(pi/2 (.8 - .2)), by the arcsine law
     (0.809017, 0.073863)
     """
     n = cells.total
     first, second = cells.one_one + cells.one_zero, cells.one_one + cells.zero_one
-    silent = (first == 0.0) | (second == 0.0) | (first == n) | (second == n)
-    hollow = ~silent & (np.minimum.reduce(cells) == 0.0)
+    uninformative = (first == 0.0) | (second == 0.0) | (first == n) | (second == n)
+    has_empty_cell = ~uninformative & (np.minimum.reduce(cells) == 0.0)
     rho, error = np.zeros(n.shape), np.full(n.shape, np.inf)
-    told = ~silent
-    if not told.any():
-        return rho, error, hollow, silent
-    # From here on one number a pair. Turned round, the corner of a table is the cell in which both are rare.
-    n, first, second = n[told], first[told], second[told]
+    informative = ~uninformative
+    if not informative.any():
+        return rho, error, has_empty_cell, uninformative
+    # From here on one number per informative pair. The corner is the cell with the rarer value of both columns.
+    n, first, second = n[informative], first[informative], second[informative]
     turn_first, turn_second = first > 0.5 * n, second > 0.5 * n
     corner = np.select(
         [turn_first & turn_second, turn_first, turn_second],
-        [cells.zero_zero[told], cells.zero_one[told], cells.one_zero[told]],
-        cells.one_one[told],
+        [cells.zero_zero[informative], cells.zero_one[informative], cells.one_zero[informative]],
+        cells.one_one[informative],
     )
     p = np.where(turn_first, n - first, first) / n
     q = np.where(turn_second, n - second, second) / n
-    added = np.where(everywhere | hollow[told], pseudo_rows, 0.0)
+    added = np.where(everywhere | has_empty_cell[informative], pseudo_rows, 0.0)
     c = np.where(added > 0.0, p * q + (corner / n - p * q) * (n / (n + added)), corner / n)
     t = angle_of_table(p, q, c)
-    rho[told] = np.where(turn_first != turn_second, -np.sin(t), np.sin(t))
-    error[told] = np.sqrt(unit_variance(p, q, c, t) / n)
-    return rho, error, hollow, silent
+    rho[informative] = np.where(turn_first != turn_second, -np.sin(t), np.sin(t))
+    error[informative] = np.sqrt(unit_variance(p, q, c, t) / n)
+    return rho, error, has_empty_cell, uninformative
 
 
 def interval(rho: Floats, error: Floats, level: float) -> tuple[Floats, Floats]:
-    """Return both ends of intervals for rho, by Fisher's z: atanh(rho) has nearly the same law whatever rho is.
+    """Return both ends of intervals for rho, by Fisher's z: the distribution of atanh(rho) hardly depends on rho.
 
     Examples
     --------
@@ -198,7 +200,7 @@ def interval(rho: Floats, error: Floats, level: float) -> tuple[Floats, Floats]:
 def independence(counts: PairCounts) -> Floats:
     """Return the p-value of independence (rho = 0) for each pair: Pearson's chi-square of its table.
 
-    The score test, without a correction for continuity; 1 where a pair says nothing.
+    The score test, without continuity correction; 1 for pairs without information.
     """
     d = counts.n_columns
     p_value = np.empty((d, d))
@@ -233,11 +235,15 @@ def independence(counts: PairCounts) -> Floats:
 #     (h^2 + k^2 - 2 h k s) / r^2 = u^2 / r^2 + 2 z h k / e,      (ln g)' = h k r / e^2 - s u^2 / r^3,
 #     (k/h - s) / r = z (r / e - u / (h r)),                      (h/k - s) / r = z r / e + u / (k r).
 #
-# | letter | meaning | shape | |---|---|---| | p, q | P(first = 1), P(second = 1) of a pair | (pairs,) | | c | P(both
-# = 1) | (pairs,) | | h, k | Phi^-1(p), Phi^-1(q) | (pairs,) | | t | arcsin(rho) | (pairs,) |
+# | letter | meaning | shape |
+# |---|---|---|
+# | p, q | P(first = 1), P(second = 1) of a pair | (pairs,) |
+# | c | P(both = 1) | (pairs,) |
+# | h, k | Phi^-1(p), Phi^-1(q) | (pairs,) |
+# | t | arcsin(rho) | (pairs,) |
 
-CLOSE = 1e-7  # Halley's steps shrink with the third power: after one of this share of r the next is rounding
-NARROW = 1e-14  # a bracket of this width is all that double precision can tell
+CLOSE = 1e-7  # Halley's method converges cubically: after a step of this share of r, the next one is rounding
+NARROW = 1e-14  # a bracket of this width is at the limit of double precision
 MOST_STEPS = 100
 
 
@@ -276,23 +282,23 @@ class _Angle:
         return self.z * (h * self.r / self.e - self.u / self.r), self.z * k * self.r / self.e + self.u / self.r
 
 
-def _orthant(h: Floats, k: Floats, at: _Angle) -> Floats:
+def _orthant(h: Floats, k: Floats, angle: _Angle) -> Floats:
     """Return Phi2(h, k; s)."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        along_h = np.where(h == 0.0, np.copysign(np.inf, k), at.z * (at.r / at.e - at.u / (h * at.r)))
-        along_k = np.where(k == 0.0, np.copysign(np.inf, h), at.z * at.r / at.e + at.u / (k * at.r))
-    apart = (at.product < 0.0) | ((at.product == 0.0) & (h + k < 0.0))
-    found = 0.5 * (ndtr(h) + ndtr(k)) - owens_t(h, along_h) - owens_t(k, along_k) - 0.5 * apart
-    centerd = (h == 0.0) & (k == 0.0)
-    return np.where(centerd, 0.25 + np.arctan2(at.s, at.r) / (2.0 * np.pi), found)
+        along_h = np.where(h == 0.0, np.copysign(np.inf, k), angle.z * (angle.r / angle.e - angle.u / (h * angle.r)))
+        along_k = np.where(k == 0.0, np.copysign(np.inf, h), angle.z * angle.r / angle.e + angle.u / (k * angle.r))
+    opposite = (angle.product < 0.0) | ((angle.product == 0.0) & (h + k < 0.0))
+    probability = 0.5 * (ndtr(h) + ndtr(k)) - owens_t(h, along_h) - owens_t(k, along_k) - 0.5 * opposite
+    centered = (h == 0.0) & (k == 0.0)
+    return np.where(centered, 0.25 + np.arctan2(angle.s, angle.r) / (2.0 * np.pi), probability)
 
 
 def angle_of_table(p: Floats, q: Floats, c: Floats) -> Floats:
     """Return t = arcsin(rho) with Phi2(h, k; rho) = c, for margins p, q <= 1/2 and 0 < c < min(p, q).
 
-    Halley's steps in t, F/g / (1 - F/g (ln g)'/2) with F = Phi2 - c, within a bracket that every step narrows; where a
-    step would leave it, it is halved instead. With both margins at most 1/2 the cell c is the small one, and it keeps
-    its relative accuracy; whoever has other margins turns a column round, and with it the sign of t.
+    Halley's steps in t, F/g / (1 - F/g (ln g)'/2) with F = Phi2 - c, within a bracket that every step narrows; a step
+    that would leave the bracket is replaced by a bisection. With both margins at most 1/2, c is the smallest cell and
+    keeps its relative accuracy; for other margins, reverse a column, which changes the sign of t.
 
     Examples
     --------
@@ -304,18 +310,18 @@ def angle_of_table(p: Floats, q: Floats, c: Floats) -> Floats:
     low, high = np.full(t.shape, -0.5 * np.pi), np.full(t.shape, 0.5 * np.pi)
     active = np.arange(t.size)
     for _ in range(MOST_STEPS):
-        here, x, y = t[active], h[active], k[active]
-        angle = _Angle(x, y, np.sin(here), np.cos(here))
+        old, x, y = t[active], h[active], k[active]
+        angle = _Angle(x, y, np.sin(old), np.cos(old))
         error = _orthant(x, y, angle) - c[active]
-        low[active] = np.where(error <= 0.0, here, low[active])
-        high[active] = np.where(error >= 0.0, here, high[active])
+        low[active] = np.where(error <= 0.0, old, low[active])
+        high[active] = np.where(error >= 0.0, old, high[active])
         below, above = low[active], high[active]
         with np.errstate(invalid="ignore", over="ignore"):
             newton = error * (2.0 * np.pi) * np.exp(angle.exponent)
             step = newton / np.clip(1.0 - 0.5 * newton * angle.bend, 0.4, 4.0)
-            there = here - step
-        inside = (there >= below) & (there <= above)  # False also where it is not a number
-        t[active] = np.where(inside, there, 0.5 * (below + above))
+            new = old - step
+        inside = (new >= below) & (new <= above)  # False also where it is not a number
+        t[active] = np.where(inside, new, 0.5 * (below + above))
         active = active[~((inside & (np.abs(step) < CLOSE * angle.r)) | (above - below < NARROW))]
         if active.size == 0:
             break
@@ -323,7 +329,7 @@ def angle_of_table(p: Floats, q: Floats, c: Floats) -> Floats:
 
 
 def _first_angle(p: Floats, q: Floats, c: Floats) -> Floats:
-    """Return Bonett & Price's (2005) guess from the odds ratio w: rho = cos(pi / (1 + w^e)); within .05 or so."""
+    """Return Bonett & Price's (2005) approximation from the odds ratio w, rho = cos(pi / (1 + w^e)), within .05."""
     odds = c * (1.0 - p - q + c) / ((p - c) * (q - c))
     exponent = 0.5 * (1.0 - np.abs(p - q) / 5.0 - (0.5 - np.minimum(p, q)) ** 2)
     return np.asarray(np.pi * (0.5 - 1.0 / (1.0 + odds**exponent)))
@@ -333,12 +339,12 @@ def unit_variance(p: Floats, q: Floats, c: Floats, t: Floats) -> Floats:
     """Return n Var(rho) of the estimate from a 2 x 2 table of n rows: its standard error is sqrt(this / n).
 
     The margins are estimated too, so that d rho = (dc - a dp - b dq) / phi2, where a = dPhi2/dp = P(Z_2 <= k | Z_1 = h)
-    and b its twin: the variance of x y - a x - b y over a row, over phi2^2. It is the inverse of Fisher's information.
+    and b with h and k exchanged: Var(x y - a x - b y) of a row, over phi2^2. It is the inverse of Fisher's information.
     """
     h, k = ndtri(p), ndtri(q)
-    at = _Angle(h, k, np.sin(t), np.cos(t))
-    density = np.exp(-at.exponent) / (2.0 * np.pi * at.r)
-    a, b = (ndtr(limit) for limit in at.beyond(h, k))
+    angle = _Angle(h, k, np.sin(t), np.cos(t))
+    density = np.exp(-angle.exponent) / (2.0 * np.pi * angle.r)
+    a, b = (ndtr(limit) for limit in angle.beyond(h, k))
     mean = c - a * p - b * q
     square = c * (1.0 - a - b) ** 2 + (p - c) * a * a + (q - c) * b * b
     return np.asarray(np.maximum(square - mean * mean, 0.0) / density**2)

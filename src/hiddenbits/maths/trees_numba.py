@@ -1,7 +1,7 @@
-"""Compiled twins of functions of `complete_rows.py`, for whoever has numba (the extra `fast`): row by row, by the ones.
+"""Compiled twins of functions of `complete_rows.py`, with numba (the extra `fast`), for the 1s of sparse rows.
 
-A row is the list of its ones and, for the time it is worked on, a run of bytes in which parents are looked up. All
-classes of a one are walked together: their parents and numbers lie side by side.
+A row is the list of its 1s and, while it is processed, an array of bytes in which parents are looked up. The inner
+loops run over the classes, whose parents and numbers are next to each other in memory.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from numba import njit
 from hiddenbits.array_types import AnyArray, Bytes, Floats
 from hiddenbits.maths.exp_numba import LEAST, exp_parts, reordered
 
-LOOK_UPS = 1 << 21  # of parents, whose results are remembered
+LOOK_UPS = 1 << 21  # look-ups of parents whose results are stored at a time
 TILE = 32  # columns and rows of a tile of a square: 8 KB
-CHUNK_NUMBERS = 1 << 13  # numbers of a softmax that are worked on together: 64 KB
+CHUNK_NUMBERS = 1 << 13  # numbers of a softmax that are processed together: 64 KB
 
 
 @njit(cache=True, nogil=True)
 def _find_links(columns: AnyArray, parents: AnyArray, bits: Bytes, links: AnyArray, n_links: np.uint64) -> np.uint64:
-    """Append (column, class) of every one whose parent is 1, too, as column << 16 | class; return how many there are.
+    """Append (column, class) of every 1 whose parent is 1, too, as column << 16 | class; return the number of links.
 
-    Each is written in the place of the one before unless that was a link, which saves a branch.
+    Each pair overwrites the one before unless that was a link, which avoids a branch.
     """
     K = np.uint64(parents.shape[1])
     for j in columns:
@@ -61,36 +61,36 @@ def _softmax(scores: Floats, offset: Floats, weights: Floats, shift: bool, large
             largest[n] = most
         numbers = scores[start:stop].reshape(-1)
         for i in range(len(numbers)):
-            power, rest = exp_parts(numbers[i])
-            numbers[i] = 0.0 if numbers[i] < LEAST else power + rest
+            power, remainder = exp_parts(numbers[i])
+            numbers[i] = 0.0 if numbers[i] < LEAST else power + remainder
         for n in range(start, stop):
             row = scores[n]
-            whole = 0.0
+            row_sum = 0.0
             for k in range(width):
-                whole += row[k]
-            total[n] = whole
-            share = weights[n if len(weights) > 1 else 0] / whole
+                row_sum += row[k]
+            total[n] = row_sum
+            share = weights[n if len(weights) > 1 else 0] / row_sum
             for k in range(width):
                 row[k] *= share
 
 
 @njit(cache=True, nogil=True)
 def _add_ones(columns: AnyArray, row: Floats, least: float, active: AnyArray, ones: Floats) -> None:
-    """Add a row's r to its ones; where most of them are not above `least`, only the others."""
+    """Add a row's r to the counts of its 1s; if most classes are not above `least`, only that of the others."""
     K, n_active = len(row), 0
     for k in range(K):
         active[n_active] = k
         n_active += row[k] > least
     if 2 * n_active > K:
         for j in columns:
-            alone = ones[j]
+            counts = ones[j]
             for k in range(K):
-                alone[k] += row[k]
+                counts[k] += row[k]
     else:
         for j in columns:
-            alone = ones[j]
+            counts = ones[j]
             for k in active[:n_active]:
-                alone[k] += row[k]
+                counts[k] += row[k]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -109,12 +109,12 @@ def sparse_rows(
     ones: Floats,
     both: Floats,
 ) -> None:
-    """Write r, and what `softmax` writes; add r to the ones of each class, and to `both` where the parent is 1, too.
+    """Write r and the results of `_softmax`; add r to `ones` of each class, and to `both` if the parent is 1, too.
 
     The scores are offset_k + x.a_k + Sum_j x_j x_parent b_jk; a root's parent is column d, which is always 0. Counts
-    are made if there is a place for them; r up to `least` (of a row) may be 0 there. Parents are looked up once for
-    scores and counts, some rows at a time, whose links are remembered. One array of (d, K) after the other, since all
-    of them would not stay in the cache. `indptr` and `indices` have no sign, which saves a test of every index.
+    are made unless `ones` is empty; r up to `least` (of a row) may be ignored there. Parents are looked up once for
+    scores and counts, some rows at a time, whose links are stored. The arrays of (d, K) are used one after the other,
+    because all of them would not stay in the cache. `indptr` and `indices` are unsigned, which saves index checks.
     """
     n_rows, K = r.shape
     step = max(1, min(n_rows, n_rows * LOOK_UPS // (K * len(indices) + 1)))
@@ -130,14 +130,14 @@ def sparse_rows(
             row = r[n]
             row[:] = 0.0
             for j in indices[indptr[n] : indptr[n + 1]]:
-                alone = linear[j]
+                slopes = linear[j]
                 for k in range(K):
-                    row[k] += alone[k]
+                    row[k] += slopes[k]
         for n in range(start, stop):
             row, first = r[n], stops[n - start]
-            found = _find_links(indices[indptr[n] : indptr[n + 1]], parents, bits, links, first)
-            stops[n - start + 1] = found
-            for link in links[first:found]:
+            stop_of_row = _find_links(indices[indptr[n] : indptr[n + 1]], parents, bits, links, first)
+            stops[n - start + 1] = stop_of_row
+            for link in links[first:stop_of_row]:
                 k = link & np.uint64(0xFFFF)
                 row[k] += pair[link >> np.uint64(16), k]
         _softmax(r[start:stop], offset, weights[start:stop], True, largest[start:stop], total[start:stop])
@@ -152,7 +152,7 @@ def sparse_rows(
 
 @njit(cache=True, nogil=True)
 def add_pairs(indptr: AnyArray, indices: AnyArray, d: int, r: Floats, least: Floats, pairs: Floats) -> None:
-    """Add r to every pair of ones of each class: cell (i, j), i < j, is number i (2 d - i - 1) / 2 + j - i - 1."""
+    """Add r to every pair of 1s of each class: cell (i, j), i < j, has number i (2 d - i - 1) / 2 + j - i - 1."""
     n_rows, K = r.shape
     for k in range(K):
         cells = pairs[k]
@@ -190,7 +190,7 @@ def forest_of(gains: Floats, penalty: float, parents: AnyArray) -> None:
     free = np.ones(d, np.bool_)
     for _ in range(d):
         j = -1
-        for i in range(d):  # the lowest of equals; without a link above the penalty, the lowest column left
+        for i in range(d):  # the lowest of equals; without a link above the penalty, the lowest free column
             if free[i] and (j < 0 or best[i] > best[j]):
                 j = i
         free[j] = False

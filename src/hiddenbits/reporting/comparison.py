@@ -7,11 +7,11 @@ import math
 from markupsafe import Markup
 
 from hiddenbits import evaluate
+from hiddenbits.display import with_error
 from hiddenbits.evaluate import Comparison
 from hiddenbits.reporting.context import Context
 from hiddenbits.reporting.svg import WIDE, Drawing, room, ticks
 from hiddenbits.reporting.text import Chart, Paragraph, Part, Section, TextTable, count, names, sentence, times
-from hiddenbits.shown import with_error
 
 FAMILIES = evaluate.known_families()
 

@@ -13,10 +13,10 @@ import numpy as np
 
 from hiddenbits import open_table
 from hiddenbits.commands import path_shown
+from hiddenbits.display import BACKENDS
 from hiddenbits.exceptions import AmbiguousColumnsError
 from hiddenbits.reporting.origin import Origin, of_python
 from hiddenbits.reporting.result import Report
-from hiddenbits.shown import BACKENDS
 from hiddenbits.tables import Table, repeat_rows, without_ambiguous
 
 OnProgress = Callable[[str, float, float], None]  # the current step, how much of the total is done, and the total

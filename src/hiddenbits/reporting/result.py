@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hiddenbits import __version__
+from hiddenbits.display import as_frame
 from hiddenbits.quoting import json_escaped, printable
-from hiddenbits.shown import as_frame
 from hiddenbits.store import check_target, whole_file
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
-"""Model files: one safetensors file, checked before it is believed, replaced in one step.
+"""Model files: one safetensors file, checked completely before its content is used, and replaced atomically.
 
-The room knows nothing of models: it stores a ``kind``, a JSON ``meta`` and named arrays.  What the
-kinds are and which arrays they need is for the caller to check.
+This package knows nothing of models: it stores a ``kind``, a JSON ``meta`` and named arrays. The caller checks which
+kinds there are and which arrays they need.
 """
 
 from hiddenbits.store.files import Stored, check_target, make_folder, read, whole_file, write, writing

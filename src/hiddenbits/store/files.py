@@ -1,4 +1,4 @@
-"""Files on disk: replaced in one step, believed only after every check."""
+"""Files on disk: replaced atomically, and used only after all checks."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from typing import BinaryIO
 
 from hiddenbits.array_types import AnyArray
 from hiddenbits.exceptions import FileError
-from hiddenbits.quoting import printable, told
+from hiddenbits.quoting import printable, redacted
 from hiddenbits.store.header import DEFAULT_LIMITS, Limits, check_sizes, decode_header, decode_tensors, encode
 from hiddenbits.store.json import JSON, Flaw
 
-# Errors of writing: the disk is full or fails, a quota or the largest size of a file is reached, it became read-only.
+# Errors of writing: the disk is full or fails, a quota or the largest file size is reached, or it became read-only.
 DISK = (errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EROFS, getattr(errno, "EDQUOT", errno.ENOSPC))
 
 
@@ -43,11 +43,11 @@ def write(
     *,
     limits: Limits = DEFAULT_LIMITS,
 ) -> None:
-    """Write a model file in one step: a reader sees the old file or the new one, never a part.
+    """Write a model file atomically: a reader sees the old file or the new one, never a part.
 
-    The bytes go to a temporary file ``.hiddenbits-*.tmp`` in the same folder, which then takes the
-    place of ``path``.  It is removed if anything fails; one left behind by a killed process is never
-    read, and is removed by the next write in the folder.  A symbolic link is followed.  The same
+    The bytes are written to a temporary file ``.hiddenbits-*.tmp`` in the same folder, which then
+    replaces ``path``. It is removed if anything fails; one left behind by a killed process is never
+    read, and is removed by the next write in the folder. A symbolic link is followed. The same
     content gives the same bytes.
 
     Parameters
@@ -55,18 +55,18 @@ def write(
     path : path-like
         File to create or to replace.
     kind : str
-        What is stored; 1 to 128 printable ASCII characters.
+        The type of the content; 1 to 128 printable ASCII characters.
     meta : mapping
-        Anything JSON can say with finite numbers; tuples come back as lists.
+        Anything that JSON can represent, with finite numbers; tuples are read back as lists.
     arrays : mapping of str to ndarray
         Arrays of bool, uint8, int32, int64, uint64, float32 or float64, of any shape.
     limits : Limits, optional
-        What `read` would refuse under these limits is not written.
+        Content that `read` would refuse under these limits is not written.
 
     Raises
     ------
     FileError
-        If the content cannot be stored or the file cannot be written; an old file is left as it was.
+        If the content cannot be stored or the file cannot be written; an old file stays unchanged.
     FileNotFoundError
         If the folder does not exist.
 
@@ -91,10 +91,10 @@ def write(
 
 @contextlib.contextmanager
 def whole_file(path: str | os.PathLike[str], *, shown: str | os.PathLike[str] | None = None) -> Iterator[BinaryIO]:
-    """Open a file for writing bytes that appears under its name when it is complete, or not at all.
+    """Open a file for writing bytes that appears under its name once it is complete, or not at all.
 
-    How it does so is described at `write`. Every room writes its files this way. A disk that fails or is full is an
-    error that names the file, as `shown` if that is given.
+    `write` describes how. All files of the package are written this way. If the disk fails or is full, the error names
+    the file, as `shown` if that is given.
 
     Examples
     --------
@@ -114,13 +114,13 @@ def whole_file(path: str | os.PathLike[str], *, shown: str | os.PathLike[str] | 
         remove_leftovers(target.parent)
         temporary, file = open_temporary(target.parent)
     try:
-        with _telling_of_disk(shown), file:
+        with _naming_in_disk_errors(shown), file:
             with contextlib.suppress(FileNotFoundError):
                 shutil.copymode(target, temporary)  # a private file stays private
             yield file
             file.flush()
             os.fsync(file.fileno())
-            if LOCKS:  # before the lock is given up, or another process might take the file for a leftover
+            if LOCKS:  # before the lock is released, or another process might take the file for a leftover
                 temporary.replace(target)
         if not LOCKS:  # Windows renames closed files only
             temporary.replace(target)
@@ -128,7 +128,7 @@ def whole_file(path: str | os.PathLike[str], *, shown: str | os.PathLike[str] | 
         with contextlib.suppress(OSError):
             temporary.unlink()
         raise
-    # The new file is whole already.  This makes its name survive a power cut, where the system can.
+    # The new file is complete. This makes its name survive a power failure, on systems that can.
     with contextlib.suppress(OSError):
         folder = os.open(target.parent, os.O_RDONLY)
         try:
@@ -138,7 +138,7 @@ def whole_file(path: str | os.PathLike[str], *, shown: str | os.PathLike[str] | 
 
 
 def check_target(path: str | os.PathLike[str]) -> None:
-    """Refuse a path to which `whole_file` could not write; to be called before work whose results go there.
+    """Refuse a path to which `whole_file` could not write; to be called before the work whose results it will hold.
 
     Examples
     --------
@@ -164,9 +164,9 @@ def check_target(path: str | os.PathLike[str]) -> None:
 
 
 def read(path: str | os.PathLike[str], *, limits: Limits = DEFAULT_LIMITS) -> Stored:
-    """Read a model file, checking everything it claims before anything large is allocated.
+    """Read a model file; its header is checked before anything large is allocated.
 
-    Memory at its peak is about twice the size of the file.
+    Peak memory is about twice the size of the file.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ def read(path: str | os.PathLike[str], *, limits: Limits = DEFAULT_LIMITS) -> St
     Raises
     ------
     FileError
-        If the file is damaged, is no model file, or is over the limits.
+        If the file is damaged, is not a model file, or exceeds the limits.
     FileNotFoundError
         If there is no such file.
 
@@ -199,7 +199,7 @@ def read(path: str | os.PathLike[str], *, limits: Limits = DEFAULT_LIMITS) -> St
     >>> stored.kind, stored.meta
     ('mixture', {'n_components': 2})
     """
-    with _telling("read", path):
+    with _naming_file("read", path):
         _refuse_irregular(Path(path).stat())  # before opening: a pipe would block
         with Path(path).open("rb") as file:
             status = os.fstat(file.fileno())
@@ -210,7 +210,7 @@ def read(path: str | os.PathLike[str], *, limits: Limits = DEFAULT_LIMITS) -> St
             head = length + file.read(n_header)
             n_data = status.st_size - 8 - n_header
             header = decode_header(head[8:], n_data, limits)
-            # The bytes are passed on without a name here, so that they can be freed on the way.
+            # No variable holds the bytes, so that they can be freed while they are decoded.
             arrays = dict(decode_tensors(_whole(file, status.st_size, head), header))
     return Stored(header.kind, header.meta, arrays)
 
@@ -229,8 +229,8 @@ def _refuse_irregular(status: os.stat_result) -> None:
 
 
 @contextlib.contextmanager
-def _telling_of_disk(path: object) -> Iterator[None]:
-    """Name the file in errors of a disk; errors that name another file, or are about something else, pass."""
+def _naming_in_disk_errors(path: object) -> Iterator[None]:
+    """Name the file in disk errors; errors that name another file, or are not about the disk, pass unchanged."""
     try:
         yield
     except OSError as error:
@@ -241,44 +241,44 @@ def _telling_of_disk(path: object) -> Iterator[None]:
 
 
 def writing(path: object) -> contextlib.AbstractContextManager[None]:
-    """Turn what goes wrong when a path is written to into one `FileError` that names the path."""
-    return _telling("write", path)
+    """Turn errors of writing to a path into a `FileError` that names the path."""
+    return _naming_file("write", path)
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder to write to, and those above it, if it does not exist."""
+    """Create a folder to write to, and its parents, if it does not exist."""
     with writing(folder):
-        above = next(path for path in (folder, *folder.parents) if path.exists())
-        if not above.is_dir():
-            raise Flaw(f"{str(above)!r} is not a folder", "choose another path")
-        if above != folder and not os.access(above, os.W_OK | os.X_OK):  # what is there may hold all that is needed
+        parent = next(path for path in (folder, *folder.parents) if path.exists())
+        if not parent.is_dir():
+            raise Flaw(f"{str(parent)!r} is not a folder", "choose another path")
+        if parent != folder and not os.access(parent, os.W_OK | os.X_OK):  # writing may not be needed otherwise
             raise Flaw("the folder cannot be written to", "choose another, or change its permissions")
         folder.mkdir(parents=True, exist_ok=True)
 
 
 @contextlib.contextmanager
-def _telling(verb: str, path: object) -> Iterator[None]:
-    """Turn every flaw into one sentence that names the file."""
+def _naming_file(action: str, path: object) -> Iterator[None]:
+    """Turn flaws and errors of the system into a `FileError` that names the file."""
     name = os.fspath(path) if isinstance(path, os.PathLike) else path
     try:
         yield
     except FileError:
         raise  # clear as it is
     except Flaw as flaw:
-        raise FileError(f"cannot {verb} {name!r}: {flaw.what}; {flaw.remedy}.") from None
+        raise FileError(f"cannot {action} {name!r}: {flaw.what}; {flaw.remedy}.") from None
     except OSError as error:
-        if isinstance(error, FileNotFoundError) and (verb == "read" or error.errno is None):
-            raise  # clear as it is: no such file, or `check_target` has worded it
-        problem = error.strerror or told(error)
-        raise FileError(f"cannot {verb} {name!r}: {problem}; check the path and the disk.") from error
+        if isinstance(error, FileNotFoundError) and (action == "read" or error.errno is None):
+            raise  # clear as it is: no such file, or from `check_target`
+        problem = error.strerror or redacted(error)
+        raise FileError(f"cannot {action} {name!r}: {problem}; check the path and the disk.") from error
     except ValueError as error:  # a path with a null character
-        raise FileError(f"cannot {verb} {name!r}: {told(error)}; check the path.") from error
+        raise FileError(f"cannot {action} {name!r}: {redacted(error)}; check the path.") from error
 
 
-# Temporary files have an owner: the next to write in a folder removes those whose owner is dead, and no others.
+# Temporary files have an owner: the next process that writes in a folder removes those whose owner is dead.
 #
-# The owner holds a lock on its file, which the system drops when the process ends, however it ends. Locks may not
-# reach across machines that share a folder, so the file's name says on which machine it was made, and others leave it
+# The owner holds a lock on its file, which the system releases when the process ends in any way. Locks may not work
+# across computers that share a folder, so the file's name includes a digest of the computer's name, and others leave it
 # alone.
 
 try:
@@ -291,15 +291,15 @@ LOCKS = fcntl is not None
 
 
 @cache
-def _here() -> str:
-    """Return the part of a temporary file's name that stands for this machine."""
+def _prefix() -> str:
+    """Return the beginning of a temporary file's name, which identifies this computer."""
     return f"{PREFIX}{hashlib.sha256(platform.node().encode()).hexdigest()[:8]}-"
 
 
 def open_temporary(folder: Path) -> tuple[Path, BinaryIO]:
-    """Return a new file in the folder, of a name of its own, and locked as long as it is open."""
+    """Return a new file in the folder with a unique name, which is locked as long as it is open."""
     while True:
-        path = folder / f"{_here()}{secrets.token_hex(8)}{SUFFIX}"  # of fixed length: long names would not fit
+        path = folder / f"{_prefix()}{secrets.token_hex(8)}{SUFFIX}"  # a longer name might not be allowed
         file = path.open("xb")
         if _locked(file) and os.fstat(file.fileno()).st_nlink:
             return path, file
@@ -307,26 +307,26 @@ def open_temporary(folder: Path) -> tuple[Path, BinaryIO]:
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Remove the temporary files in a folder that dead processes of this machine have left."""
+    """Remove the temporary files in a folder that dead processes of this computer have left."""
     if not LOCKS:
         return
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
-            if entry.name.startswith(_here()) and entry.name.endswith(SUFFIX):
+            if entry.name.startswith(_prefix()) and entry.name.endswith(SUFFIX):
                 with contextlib.suppress(OSError):
                     is_dead(Path(entry.path), remove=True)
 
 
 def is_dead(path: Path, *, remove: bool = False) -> bool:
-    """Whether a temporary file was made on this machine by a process that has ended; if asked, remove it then."""
-    if not LOCKS or not path.name.startswith(_here()):
+    """Whether a temporary file was made on this computer by a process that has ended; with `remove`, remove it then."""
+    if not LOCKS or not path.name.startswith(_prefix()):
         return False
     with contextlib.ExitStack() as stack:
         file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         stack.callback(os.close, file)
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:  # it is held, or the file system knows no locks
+        except OSError:  # it is locked, or the file system has no locks
             return False
         if remove:
             path.unlink()
@@ -334,7 +334,7 @@ def is_dead(path: Path, *, remove: bool = False) -> bool:
 
 
 def _locked(file: BinaryIO) -> bool:
-    """Lock a file; return whether it is ours. Where the file system knows no locks, nobody removes anything."""
+    """Lock a file and return True; False if another process holds the lock. True also on file systems without locks."""
     if not LOCKS:
         return True
     try:

@@ -15,34 +15,34 @@ UNFINISHED = ".unfinished"
 
 @contextlib.contextmanager
 def whole_folder(folder: Path) -> Iterator[Path]:
-    """Yield a folder to write files to, which then takes the name that was given.
+    """Yield a temporary folder to write files to, which is renamed to `folder` at the end.
 
-    It is removed if anything fails; what a killed process has left of the same name is removed first. A temporary file
-    next to it says whether its owner lives.
+    It is removed if anything fails; what a killed process has left of the same name is removed first. The lock on a
+    temporary file next to it shows whether its owner is alive.
 
     Examples
     --------
     >>> import tempfile
     >>> from pathlib import Path
     >>> from hiddenbits.store import whole_folder
-    >>> with tempfile.TemporaryDirectory() as place:
-    ...     with whole_folder(Path(place) / "results") as folder:
+    >>> with tempfile.TemporaryDirectory() as parent:
+    ...     with whole_folder(Path(parent) / "results") as folder:
     ...         _ = (folder / "rows0.txt").write_text("all of it")
-    ...     print((Path(place) / "results" / "rows0.txt").read_text())
+    ...     print((Path(parent) / "results" / "rows0.txt").read_text())
     all of it
     """
     make_folder(folder.parent)
     _remove_leftovers(folder)
     with writing(folder):
-        owner, held = open_temporary(folder.parent)
+        owner, owner_file = open_temporary(folder.parent)
     unfinished = folder.with_name(f".{folder.name}.{owner.name.removeprefix(PREFIX).removesuffix(SUFFIX)}{UNFINISHED}")
-    with held:
+    with owner_file:
         try:
             with writing(folder):
                 unfinished.mkdir()
             yield unfinished
-            for left in unfinished.glob(f"{PREFIX}*{SUFFIX}"):  # of workers that died
-                left.unlink()
+            for leftover in unfinished.glob(f"{PREFIX}*{SUFFIX}"):  # of workers that died
+                leftover.unlink()
             with writing(folder):
                 unfinished.rename(folder)
         except BaseException:
@@ -54,10 +54,10 @@ def whole_folder(folder: Path) -> Iterator[Path]:
 
 
 def _remove_leftovers(folder: Path) -> None:
-    """Remove the unfinished folders of this name whose owner is gone."""
+    """Remove the unfinished folders of this name whose owner is dead."""
     start = f".{folder.name}."
-    for left in folder.parent.glob(f"{glob.escape(start)}*{UNFINISHED}"):
-        owner = folder.parent / f"{PREFIX}{left.name.removeprefix(start).removesuffix(UNFINISHED)}{SUFFIX}"
+    for leftover in folder.parent.glob(f"{glob.escape(start)}*{UNFINISHED}"):
+        owner = folder.parent / f"{PREFIX}{leftover.name.removeprefix(start).removesuffix(UNFINISHED)}{SUFFIX}"
         with contextlib.suppress(OSError):
             if not owner.exists() or is_dead(owner, remove=True):
-                shutil.rmtree(left, ignore_errors=True)
+                shutil.rmtree(leftover, ignore_errors=True)

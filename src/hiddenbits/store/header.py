@@ -1,7 +1,7 @@
-"""Believe a header only when every claim in it has been checked.
+"""The header of a model file: every entry is checked before it is used.
 
-Everything here works on the header alone, with Python's unbounded integers, so that no claim of a
-damaged or hostile file can make anything large be allocated.
+The checks use the header alone, with Python's unbounded integers, so that no entry of a damaged or hostile file can
+cause a large allocation.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import safetensors
 import safetensors.numpy
 
 from hiddenbits.array_types import AnyArray
-from hiddenbits.quoting import told
+from hiddenbits.quoting import redacted
 from hiddenbits.store.json import DAMAGED, JSON, RAISE_LIMIT, Flaw, dump, parse, plain, refuse_strange
 
 FORMAT = "hiddenbits"
@@ -39,7 +39,7 @@ FIX_INPUT = "fix the arguments of write"
 
 @dataclass(frozen=True)
 class Limits:
-    """Bounds that a file must respect before anything of its size is allocated.
+    """Bounds that a file must satisfy before anything of its size is allocated.
 
     Attributes
     ----------
@@ -72,8 +72,8 @@ DEFAULT_LIMITS = Limits()
 
 
 @dataclass(frozen=True)
-class Entry:
-    """One tensor as the header describes it; ``begin`` and ``end`` count from the end of the header."""
+class ArrayEntry:
+    """One array as the header describes it; ``begin`` and ``end`` count from the end of the header."""
 
     code: str
     shape: tuple[int, ...]
@@ -83,18 +83,18 @@ class Entry:
 
 @dataclass(frozen=True)
 class Header:
-    """A header whose every claim has been checked against the size of the file."""
+    """A header whose entries have been checked against the size of the file."""
 
     version: str
     kind: str
     meta_text: str
     meta: dict[str, JSON]
     checksum: str
-    entries: dict[str, Entry]
+    entries: dict[str, ArrayEntry]
 
 
 def check_sizes(size: int, n_header: int, limits: Limits) -> None:
-    """Compare the sizes that a file has and claims with the limits and with each other."""
+    """Compare the size of a file and that in its header with the limits and with each other."""
     if size > limits.max_file_bytes:
         raise Flaw(f"it has {size} bytes, more than the limit of {limits.max_file_bytes}", RAISE_LIMIT)
     if n_header > size - 8:
@@ -112,7 +112,7 @@ def decode_header(raw: bytes, n_data: int, limits: Limits) -> Header:
     header = parse(text, what="its header", max_values=limits.max_values, max_containers=limits.max_containers)
     if not (isinstance(header, dict) and text.startswith("{")):
         raise Flaw("its header is not a JSON object")
-    # Before the tensors, so that a file of another format is called that, and not damaged.
+    # Before the tensors, so that a file of another format is reported as such, and not as damaged.
     version, kind, meta_text, digest = _metadata(header.pop("__metadata__", None))
     if len(header) > limits.max_tensors:
         raise Flaw(f"it has more than the limit of {limits.max_tensors} tensors", RAISE_LIMIT)
@@ -131,18 +131,18 @@ def decode_header(raw: bytes, n_data: int, limits: Limits) -> Header:
     return Header(version, kind, meta_text, meta, digest, entries)
 
 
-def _metadata(found: object) -> tuple[str, str, str, str]:
-    if not isinstance(found, dict) or found.get("format") != FORMAT:
+def _metadata(content: object) -> tuple[str, str, str, str]:
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise Flaw("it is not a hiddenbits model file", "pass a file written by hiddenbits")
-    version = found.get("version")
+    version = content.get("version")
     if version != VERSION:
         raise Flaw(
             f"its format number is {version!r:.22}, and this version of hiddenbits reads only {VERSION!r}",
             "use the version that wrote it, or fit again",
         )
-    if found.keys() != {"format", "version", "kind", "meta", "checksum"}:
+    if content.keys() != {"format", "version", "kind", "meta", "checksum"}:
         raise Flaw("its metadata lacks an entry or has one too many")
-    kind, meta_text, digest = found["kind"], found["meta"], found["checksum"]
+    kind, meta_text, digest = content["kind"], content["meta"], content["checksum"]
     if not is_name(kind):
         raise Flaw("its kind is not a short printable string")
     if not (isinstance(meta_text, str) and meta_text.isascii() and isinstance(digest, str)):
@@ -150,10 +150,10 @@ def _metadata(found: object) -> tuple[str, str, str, str]:
     return VERSION, kind, meta_text, digest
 
 
-def _entry(name: str, found: object, limits: Limits) -> Entry:
-    if not isinstance(found, dict) or found.keys() != {"dtype", "shape", "data_offsets"}:
+def _entry(name: str, content: object, limits: Limits) -> ArrayEntry:
+    if not isinstance(content, dict) or content.keys() != {"dtype", "shape", "data_offsets"}:
         raise Flaw(f"tensor {name!r} is not described by dtype, shape and data_offsets")
-    code, shape, offsets = found["dtype"], found["shape"], found["data_offsets"]
+    code, shape, offsets = content["dtype"], content["shape"], content["data_offsets"]
     if not isinstance(code, str) or code not in DTYPES:
         raise Flaw(f"tensor {name!r} has a dtype that model files do not use")
     if not (_are_sizes(shape, limits.max_file_bytes) and len(shape) <= limits.max_dims):
@@ -166,12 +166,12 @@ def _entry(name: str, found: object, limits: Limits) -> Entry:
     begin, end = offsets
     if end - begin != math.prod(shape) * DTYPES[code].itemsize:
         raise Flaw(f"tensor {name!r} has offsets that do not fit its shape")
-    return Entry(code, tuple(shape), begin, end)
+    return ArrayEntry(code, tuple(shape), begin, end)
 
 
-def _are_sizes(found: object, bound: int) -> bool:
+def _are_sizes(sizes: object, bound: int) -> bool:
     # type(), not isinstance(): true is an int in Python, but not a size.
-    return isinstance(found, list) and all(type(n) is int and 0 <= n <= bound for n in found)
+    return isinstance(sizes, list) and all(type(n) is int and 0 <= n <= bound for n in sizes)
 
 
 def is_name(name: object) -> bool:
@@ -180,7 +180,7 @@ def is_name(name: object) -> bool:
 
 
 def tensor_name(name: str, remedy: str = FIX_INPUT) -> str:
-    """Name of a tensor, unless safetensors or a person would stumble over it."""
+    """Return the name of a tensor; Flaw if it is reserved, long or not printable ASCII."""
     if name == "__metadata__":
         raise Flaw(f"the tensor name {name!r} is reserved by safetensors", remedy)
     if not is_name(name):
@@ -193,14 +193,15 @@ def tensor_name(name: str, remedy: str = FIX_INPUT) -> str:
 # A model file is an ordinary safetensors file (8 bytes of header length, a JSON header, the tensors' bytes, all
 # little-endian).  Its ``__metadata__`` holds exactly five strings:
 #
-# ========  =========================================================================== format    ``hiddenbits``
-# version   ``1``, the format number: it alone decides whether a file is read kind      what is stored; the caller's
-# word meta      strict JSON text of an object checksum  SHA-256, in hexadecimal, of the fields below ========
-# ===========================================================================
+# format    ``hiddenbits``
+# version   ``1``, the format number: it alone decides whether a file is read
+# kind      the type of the content; the caller's word
+# meta      strict JSON text of an object
+# checksum  SHA-256, in hexadecimal, of the fields below
 #
 # Fields: version, kind, meta text, then for every tensor in sorted name order its name, dtype code, shape (decimal,
-# joined by commas) and bytes.  Each field is preceded by its length in 8 little-endian bytes.  The checksum finds
-# accidents, not malice: whoever can write the file can also compute it.  It covers the content, not its spelling, so
+# joined by commas) and bytes.  Each field is preceded by its length in 8 little-endian bytes.  The checksum detects
+# damage, not manipulation: whoever can write the file can also compute it.  It covers the content, not its layout:
 # another order of keys or of tensors is the same content.
 
 # Name, dtype code, shape, bytes.
@@ -213,16 +214,16 @@ _deserialize: Callable[[bytes], list[tuple[str, dict[str, Any]]]] = safetensors.
 def encode(
     kind: str, meta: Mapping[str, object], arrays: Mapping[str, Any], limits: Limits
 ) -> list[bytes | memoryview]:
-    """Pieces of the file that, written one after the other, hold this content."""
-    for what, given in (("meta", meta), ("arrays", arrays)):
-        if not isinstance(given, Mapping):
-            raise Flaw(f"{what} must be a mapping, not a {type(given).__name__}", FIX_INPUT)
+    """Return the pieces of a file with this content, to be written one after the other."""
+    for what, value in (("meta", meta), ("arrays", arrays)):
+        if not isinstance(value, Mapping):
+            raise Flaw(f"{what} must be a mapping, not a {type(value).__name__}", FIX_INPUT)
     if not is_name(kind):
         raise Flaw(f"the kind {kind!r:.80} is not a short printable ASCII string", FIX_INPUT)
     meta_text = dump(plain(meta, what="meta", max_depth=limits.max_depth, remedy=FIX_INPUT))
-    ready = {tensor_name(name): _tensor(name, value) for name, value in arrays.items()}
-    tensors = ((name, CODES[a.dtype.name], a.shape, _as_bytes(a)) for name, a in ready.items())
-    body = memoryview(safetensors.numpy.save(ready))
+    checked = {tensor_name(name): _tensor(name, value) for name, value in arrays.items()}
+    tensors = ((name, CODES[a.dtype.name], a.shape, _as_bytes(a)) for name, a in checked.items())
+    body = memoryview(safetensors.numpy.save(checked))
     data_start = 8 + int.from_bytes(body[:8], "little")
     # safetensors writes metadata in random order; the same content must give the same file.
     header = json.loads(bytes(body[8:data_start]))
@@ -245,11 +246,11 @@ def encode(
 
 
 def decode_tensors(raw: bytes, header: Header) -> Iterator[tuple[str, AnyArray]]:
-    """Arrays of a whole file whose header has been checked, after comparing the checksum."""
+    """Yield the arrays of a complete file whose header has been checked, after comparing the checksum."""
     try:
         views = {name: view["data"] for name, view in _deserialize(raw)}
-    except Exception as error:  # whatever safetensors objects to, its reader gets one kind of error
-        raise Flaw(f"safetensors refuses it ({told(error)})") from None
+    except Exception as error:  # safetensors has several types of errors
+        raise Flaw(f"safetensors refuses it ({redacted(error)})") from None
     del raw
     entries = header.entries
     tensors = ((name, entries[name].code, entries[name].shape, data) for name, data in views.items())
@@ -266,7 +267,7 @@ def decode_tensors(raw: bytes, header: Header) -> Iterator[tuple[str, AnyArray]]
 
 
 def checksum(version: str, kind: str, meta_text: str, tensors: Iterable[Tensor]) -> str:
-    """SHA-256 of the content, as the head of this module defines it."""
+    """Return the SHA-256 of the content, as the comment above defines it."""
     digest = hashlib.sha256()
 
     def add(field: bytes | bytearray | memoryview) -> None:
@@ -283,7 +284,7 @@ def checksum(version: str, kind: str, meta_text: str, tensors: Iterable[Tensor])
 
 
 def _tensor(name: str, value: object) -> AnyArray:
-    """Little-endian, C-contiguous array with the value's shape; 0-d stays 0-d."""
+    """Return a little-endian, C-contiguous array with the value's shape; 0-d stays 0-d."""
     if not isinstance(value, np.ndarray | np.generic) or isinstance(value, np.ma.MaskedArray):
         raise Flaw(f"{name!r} is a {type(value).__name__}, not a plain numpy array", FIX_INPUT)
     code = CODES.get(value.dtype.name)

@@ -1,4 +1,4 @@
-"""Strict JSON: what a hostile file could use against the standard parser is refused here."""
+"""Strict JSON: refuses what a hostile file could use against the standard parser."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from hiddenbits.quoting import told
+from hiddenbits.quoting import redacted
 
 JSON: TypeAlias = "bool | int | float | str | list[JSON] | dict[str, JSON] | None"
 
@@ -19,7 +19,7 @@ MAX_INT_DIGITS = 40
 
 
 class Flaw(ValueError):  # noqa: N818
-    """What is wrong and what to do; becomes a `FileError` once the file's name is known."""
+    """An error with its remedy, which becomes a `FileError` once the file's name is known."""
 
     def __init__(self, what: str, remedy: str = DAMAGED) -> None:
         super().__init__(what, remedy)
@@ -64,18 +64,18 @@ def parse(text: str, *, what: str, max_values: int, max_containers: int) -> Any:
     except RecursionError:
         raise Flaw(f"{what} is nested too deeply") from None
     except ValueError as error:
-        raise Flaw(f"{what} is not valid JSON ({told(error)})") from None
+        raise Flaw(f"{what} is not valid JSON ({redacted(error)})") from None
 
 
 def dump(value: JSON) -> str:
-    """Write JSON in one spelling only: sorted keys, no spaces, ASCII."""
+    """Return JSON in a canonical form: sorted keys, no spaces, ASCII."""
     return json.dumps(value, sort_keys=True, allow_nan=False, separators=(",", ":"))
 
 
 def refuse_strange(value: Any, *, what: str, max_depth: int) -> None:
-    """Refuse a parsed value that is nested too deeply or holds text that is not valid Unicode; nothing is copied."""
+    """Refuse a parsed value that is nested too deeply or has text that is not valid Unicode; nothing is copied."""
 
-    def walk(value: Any, depth: int) -> None:
+    def check(value: Any, depth: int) -> None:
         if depth > max_depth:
             raise Flaw(f"{what} is nested deeper than {max_depth} levels")
         for item in value if isinstance(value, list) else (*value, *value.values()):
@@ -83,7 +83,7 @@ def refuse_strange(value: Any, *, what: str, max_depth: int) -> None:
                 if not item.isascii():
                     valid(item)
             elif isinstance(item, (list, dict)):
-                walk(item, depth + 1)
+                check(item, depth + 1)
 
     def valid(text: str) -> None:
         try:
@@ -91,13 +91,13 @@ def refuse_strange(value: Any, *, what: str, max_depth: int) -> None:
         except UnicodeEncodeError:
             raise Flaw(f"{what} holds text that is not valid Unicode") from None
 
-    walk(value if isinstance(value, (list, dict)) else [value], 1)
+    check(value if isinstance(value, (list, dict)) else [value], 1)
 
 
 def plain(value: object, *, what: str, max_depth: int, remedy: str = DAMAGED) -> JSON:
     """Copy a value as plain JSON types, or refuse it; tuples become lists.
 
-    The depth bound also ends values that contain themselves.
+    The bound on the depth also refuses values that contain themselves.
     """
 
     def bad(problem: str) -> Flaw:
@@ -138,10 +138,10 @@ def plain(value: object, *, what: str, max_depth: int, remedy: str = DAMAGED) ->
 
 
 def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    content = dict(pairs)
+    if len(content) != len(pairs):
         raise Flaw("has the same key twice")
-    return found
+    return content
 
 
 def _short_int(digits: str) -> int:

@@ -1,7 +1,7 @@
-"""A lock that belongs to a process and ends with it, however it ends.
+"""A lock that belongs to a process and is released when the process ends in any way.
 
-Not filelock: it leaves its file beside the checkpoint, and where the file system knows no locks it takes the existence
-of a file for one, which nobody removes after ``kill -9``.
+Not filelock: it leaves its file next to the checkpoint. On file systems without locks it uses the existence of a file
+as the lock, which nobody removes after ``kill -9``.
 """
 
 from __future__ import annotations
@@ -15,32 +15,32 @@ from pathlib import Path
 
 BUSY = {errno.EACCES, errno.EAGAIN, errno.EDEADLK}
 
-# Locks of the operating system hold between processes; this table holds between the threads of one. A forked child
-# inherits the table but not the locks, hence the process in each key.
+# Locks of the operating system work between processes; this table works between the threads of one. A forked child
+# inherits the table but not the locks, hence the process id in each key.
 _held: dict[tuple[int, str], object] = {}
 
 
 class LockedError(Exception):
-    """Someone else holds the lock."""
+    """Another process or thread holds the lock."""
 
 
 class NoLocksError(Exception):
-    """The file system offers no locks."""
+    """The file system has no locks."""
 
 
 @contextlib.contextmanager
 def locked(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Hold a lock on a file, which is made for the purpose and removed again.
+    """Hold a lock on a file, which is created for this purpose and removed afterwards.
 
-    The operating system releases the lock when the process ends, also by ``kill -9``: a file that a crash left behind
-    locks nobody out.
+    The operating system releases the lock when the process ends, even by ``kill -9``, so a file left by a crash locks
+    nobody out.
 
     Raises
     ------
     LockedError
         If another process or thread holds it.
     NoLocksError
-        If the file system offers no locks.
+        If the file system has no locks.
 
     Examples
     --------
@@ -54,12 +54,12 @@ def locked(path: str | os.PathLike[str]) -> Iterator[None]:
     ...         print("locked")
     locked
     """
-    name, mine = os.path.realpath(path), object()
+    name, owner = os.path.realpath(path), object()
     key = (os.getpid(), name)
-    if _held.setdefault(key, mine) is not mine:  # one step, and so safe between threads
+    if _held.setdefault(key, owner) is not owner:  # atomic, and so safe between threads
         raise LockedError
     try:
-        file = _acquired(name)
+        file = _acquire(name)
         try:
             yield
         finally:
@@ -70,8 +70,8 @@ def locked(path: str | os.PathLike[str]) -> Iterator[None]:
         del _held[key]
 
 
-def _acquired(name: str) -> int:
-    """Return the open file once it is locked and still the one under this name."""
+def _acquire(name: str) -> int:
+    """Return the open file once it is locked and still the file under this name."""
     while True:
         file = os.open(name, os.O_RDWR | os.O_CREAT, 0o666)
         try:
@@ -84,11 +84,11 @@ def _acquired(name: str) -> int:
             if isinstance(error, OSError):
                 raise (LockedError if error.errno in BUSY else NoLocksError)() from error
             raise
-        os.close(file)  # whoever held it removed it in the meantime: try again with the new one
+        os.close(file)  # the last owner removed it in the meantime: try again with a new one
 
 
 def _lock(file: int) -> None:
-    # Not flock: a forked child would share it, and hold it after its parent is gone.
+    # Not flock: a forked child would share the lock, and hold it after its parent has ended.
     if sys.platform == "win32":
         import msvcrt
 

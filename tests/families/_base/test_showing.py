@@ -20,7 +20,7 @@ from hiddenbits import (
     diagnostics,
 )
 from hiddenbits.datasets import simulate_mixture
-from hiddenbits.shown import Summary, SummaryTable
+from hiddenbits.display import Summary, SummaryTable
 
 pandas = pytest.importorskip("pandas", reason="a frame of the tests is pandas'")
 

@@ -14,7 +14,7 @@ from hiddenbits.exceptions import UntrustedLikelihoodError
 from hiddenbits.families.combination_machine.model import Combination
 from hiddenbits.families.combination_machine.model_chains import SWEEPS, CombinationChains, SampledMissing
 from hiddenbits.families.combination_machine.tempered_chains import expectations
-from hiddenbits.maths.missing_rows import Blanks
+from hiddenbits.maths.missing_rows import MissingCellSums
 from tests.contracts.conftest import table_of
 from tests.contracts.test_fit import structured_rows
 from tests.contracts.test_same_bits import fit_in_ways, fit_with_interruptions, same
@@ -41,7 +41,7 @@ def test_gibbs_equals_enumeration(seed):
     signs = np.where(np.isnan(row), 0.0, 2 * np.nan_to_num(row) - 1)
     A = np.tile(params.thresholds + signs @ params.weights, (3000, 1))
     arrays = (params.weights, params.thresholds, params.bias)
-    exact, sampled = Blanks(*arrays), SampledMissing(*arrays, seed)
+    exact, sampled = MissingCellSums(*arrays), SampledMissing(*arrays, seed)
     for verb in ("posterior", "fill", "leave_one_out"):
         truth = getattr(exact, verb)(A[:1], block, rows[:1])[0]
         found = getattr(sampled, verb)(A, block, rows)

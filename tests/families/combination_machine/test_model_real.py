@@ -17,7 +17,7 @@ from hiddenbits.families.combination_machine import model_real
 from hiddenbits.families.combination_machine.growth import fit_machine
 from hiddenbits.families.combination_machine.model_real import CombinationReal, Quadratic
 from hiddenbits.families.combination_machine.projection_pursuit import pursue
-from hiddenbits.maths.state_sums import added_here, expectations
+from hiddenbits.maths.state_sums import expectations, sum_states
 
 pytestmark = pytest.mark.core
 
@@ -114,7 +114,7 @@ def test_moments_of_quadratic_weights_equal_enumeration(low, seed, monkeypatch):
     h = ((np.arange(256)[:, None] >> np.arange(8)) & 1).astype(float)
     log_w = np.array([b @ one + 0.5 * one @ J @ one for one in h])
     p = np.exp(log_w - logsumexp(log_w))
-    found = added_here(states.add_block, states.table()).normalized()
+    found = sum_states(states.add_block, states.table()).normalized()
     np.testing.assert_allclose(states.log_weights(), log_w, rtol=0, atol=1e-11)
     np.testing.assert_allclose(found.log_scale, logsumexp(log_w), rtol=1e-13)
     np.testing.assert_allclose(found.hidden, p @ h, rtol=0, atol=1e-12)

@@ -134,7 +134,7 @@ def test_unlawful_parameters_are_named():
     good = HiddenTreeParams(chain(3), np.full((3, 2, 2), 0.5), np.full((3, 2), 0.3), np.full(3, 0.3))
     assert good.flaw() is None
     for change, words in [
-        ({"parents": np.array([1.0, 2.0, 0.0])}, "circle"),
+        ({"parents": np.array([1.0, 2.0, 0.0])}, "cycle"),
         ({"parents": np.array([-1.0, 0.5, 1.0])}, "columns, or -1"),
         ({"moves": np.full((3, 2, 2), 0.4)}, "add up to 1"),
         ({"moves": np.array([[[0.5, 0.5], [0.4, 0.6]]] * 3)}, "a root has no parent"),

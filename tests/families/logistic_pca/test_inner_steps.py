@@ -7,7 +7,7 @@ from hiddenbits.data import kernels
 from hiddenbits.data.bits import Dense
 from hiddenbits.families.logistic_pca import cell_kernels as of_rows
 from hiddenbits.families.logistic_pca.cell_kernels import quarter
-from hiddenbits.maths.missing_cells import Blanks
+from hiddenbits.maths.missing_cells import MissingCells
 from hiddenbits.maths.packed_symmetric import Posterior, identity, pack_outer
 
 
@@ -28,7 +28,7 @@ def test_compiled_steps_equal_those_of_numpy(dtype, rtol, q, missing, monkeypatc
     joint = rng.standard_normal((700, q + 1)) * 10.0 ** rng.uniform(-3, 1.5, (700, 1))
     V4, linear = quarter(pack_outer(joint.astype(dtype))), 3.0 * rng.standard_normal((23, q + 1))
     observed = (rng.random((23, 700)) < 0.8).astype(np.uint8)
-    blanks = Blanks.of(Dense(observed)) if missing else Blanks(None, np.zeros(23))
+    blanks = MissingCells.of(Dense(observed)) if missing else MissingCells(None, np.zeros(23))
     ours = found(V4, linear, blanks, q)
     monkeypatch.setattr(kernels._thread, "table_cells", 0.0, raising=False)
     for compiled, plain in zip(ours, found(V4, linear, blanks, q), strict=True):

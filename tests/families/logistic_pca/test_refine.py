@@ -15,7 +15,7 @@ from hiddenbits.families.logistic_pca import gaussian_cells as of_cells
 from hiddenbits.families.logistic_pca.gaussian_cells import ORDER, WIDEST, gaussian_cells, log_cosh_derivatives
 from hiddenbits.families.logistic_pca.params import LogisticParams
 from hiddenbits.families.logistic_pca.refined_rows import ROW_STEPS, refined_rows
-from hiddenbits.maths.missing_cells import Blanks
+from hiddenbits.maths.missing_cells import MissingCells
 from hiddenbits.options import Variational
 from tests.contracts.conftest import table_of
 from tests.contracts.test_fit import structured_rows
@@ -57,7 +57,7 @@ def test_cell_expectations_equal_integration(seed, compiled, monkeypatch):
     mean[0, :3] = 0.0, -74.97, 300.0
     variance = 10.0 ** rng.uniform(-6, 3, (12, 40))
     variance[0, :6] = 0.0, 0.0, 1.0, 0.5, 2 * WIDEST, 1.5
-    found = gaussian_cells(mean, variance, Blanks(None, np.zeros(12)))
+    found = gaussian_cells(mean, variance, MissingCells(None, np.zeros(12)))
     for ours, truth, atol in zip(found, integrated(mean, variance), (1e-10, 1e-9, 2e-9), strict=True):
         np.testing.assert_allclose(ours, truth, rtol=0, atol=atol)
     narrow = variance < 1.0
@@ -73,7 +73,7 @@ def test_compiled_expectations_equal_those_of_numpy(seed, monkeypatch):
     mean = rng.standard_normal((40, 30)) * 10.0 ** rng.uniform(-3, 3, (40, 30))
     variance = rng.standard_normal((40, 30)) ** 2 * (rng.random((40, 30)) < 0.8)
     mean[0, 0], variance[1, 1], variance[2, 2] = np.nan, np.nan, 1e6
-    blanks = Blanks.of(Dense((rng.random((40, 30)) < 0.9).astype(np.uint8)))
+    blanks = MissingCells.of(Dense((rng.random((40, 30)) < 0.9).astype(np.uint8)))
     found = gaussian_cells(mean, variance, blanks)
     monkeypatch.setattr(of_cells, "_compiled", lambda: None)
     plain = gaussian_cells(mean, variance, blanks)
@@ -115,7 +115,7 @@ def test_posterior_is_the_best_gaussian(seed):
     posterior = model.gaussian_posterior(params, block, refined=True)
     shared = model.prepare(params)
     linear = model.linear(shared, block)
-    bound = refined_rows(params, linear, block, Blanks.of(block.observed), posterior, ROW_STEPS).bound
+    bound = refined_rows(params, linear, block, MissingCells.of(block.observed), posterior, ROW_STEPS).bound
     for n, row in enumerate(rows):
 
         def loss(v, row=row):

@@ -215,7 +215,7 @@ def test_messages_of_long_rows_do_not_vanish():
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"parent_columns": np.array([[1.0], [0.0], [-1.0]])}, "circle"),
+        ({"parent_columns": np.array([[1.0], [0.0], [-1.0]])}, "cycle"),
         ({"parent_columns": np.array([[-1.0], [3.0], [0.0]])}, "columns, or -1"),
         ({"parent_columns": np.array([[-1.0], [0.5], [0.0]])}, "columns, or -1"),
         ({"parent_columns": np.array([[-1.0], [-1.0], [0.0]])}, "one probability"),

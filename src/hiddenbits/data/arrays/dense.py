@@ -13,7 +13,7 @@ from hiddenbits.data.reals import open_reals
 from hiddenbits.data.request import Request
 from hiddenbits.data.table import MemorySource, Table
 from hiddenbits.exceptions import TableError
-from hiddenbits.quoting import told
+from hiddenbits.quoting import redacted
 
 PROTOCOLS = ("__array__", "__array_interface__", "__array_struct__", "__getitem__")
 
@@ -93,5 +93,5 @@ def as_array(X: Any) -> Any:
         return np.asarray(X, dtype=object) if array.dtype.kind in "US" else array
     except (ValueError, TypeError, OverflowError) as error:
         raise TableError(
-            f"The table cannot be read as an array: {told(error)} Give every row the same number of cells."
+            f"The table cannot be read as an array: {redacted(error)} Give every row the same number of cells."
         ) from error

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from hiddenbits.data.locations.places import Place
 from hiddenbits.exceptions import TableError
-from hiddenbits.quoting import told
+from hiddenbits.quoting import redacted
 
 SLAB_BYTES = 1 << 24  # stored bytes that are converted at a time
 
@@ -211,6 +211,6 @@ def library() -> Iterator[None]:
             " or import the package that has this filter, such as hdf5plugin" if "required filter" in str(error) else ""
         )
         raise TableError(
-            f"cannot be read ({type(error).__name__}: {told(error)}). The file is damaged, or of another format; "
+            f"cannot be read ({type(error).__name__}: {redacted(error)}). The file is damaged, or of another format; "
             f"write it again{plugin}."
         ) from error

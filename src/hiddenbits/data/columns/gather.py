@@ -21,7 +21,7 @@ from hiddenbits.data.cell_checks import check_form
 from hiddenbits.data.coding.cells import ColumnCells, is_category, small
 from hiddenbits.data.coding.vocabulary import plain_number
 from hiddenbits.exceptions import CellTypeError, TableError
-from hiddenbits.quoting import quoted, told
+from hiddenbits.quoting import quoted, redacted
 
 MOST_IN_RANGE = 1 << 16  # whole numbers within such a range are numbered without sorting them
 MANY = 2000  # values of a column that are told apart one by one; one that has more is an id, numbers, dates or text
@@ -41,7 +41,7 @@ def opened_frame(data: Any) -> Any:
     try:
         frame = nw.from_native(data)
     except DuplicateError as error:
-        raise TableError(f"{told(error)}. Give each column a unique name.") from error
+        raise TableError(f"{redacted(error)}. Give each column a unique name.") from error
     return frame.collect() if isinstance(frame, nw.LazyFrame) else frame
 
 

@@ -13,7 +13,7 @@ from hiddenbits.data.coding.choices import Choices
 from hiddenbits.data.columns.describe import ColumnLook
 from hiddenbits.data.columns.message import suggested
 from hiddenbits.exceptions import TableError
-from hiddenbits.quoting import message_of, printable, told
+from hiddenbits.quoting import message_of, printable, redacted
 
 KEYS = ("columns", "drop", "id", "recode", "missing", "sample_weight")
 
@@ -26,7 +26,7 @@ def read_recipe(path: str | os.PathLike[str]) -> Choices:
     except OSError as error:
         raise TableError(f"{shown}: the recipe cannot be read ({error.strerror}).") from error
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        raise TableError(f"{shown}: this is not a recipe in TOML ({told(error)}).") from error
+        raise TableError(f"{shown}: this is not a recipe in TOML ({redacted(error)}).") from error
     unknown = [key for key in said if key not in KEYS]
     if unknown:
         raise TableError(f"{shown}: a recipe has no {unknown[0]!r}. It may have {', '.join(KEYS)}.")

@@ -14,7 +14,7 @@ from hiddenbits.data.file_request import FileRequest, naming, reading
 from hiddenbits.data.items.gather import NULL, ItemBatch, open_items
 from hiddenbits.data.table import Table
 from hiddenbits.exceptions import TableError
-from hiddenbits.quoting import told
+from hiddenbits.quoting import redacted
 
 Batches = Iterable[tuple[str, int, Any]]  # the file, the number of the first row in it, and a record batch
 
@@ -154,7 +154,7 @@ def decoding(path: str) -> Iterator[None]:
         try:
             yield
         except pa.ArrowException as error:
-            raise TableError(f"the file is damaged ({told(error)}). Write it again.") from error
+            raise TableError(f"the file is damaged ({redacted(error)}). Write it again.") from error
 
 
 def _plain(array: Any, column: str, expected: str, types: dict[str, str]) -> Any:

@@ -21,7 +21,7 @@ from hiddenbits.data.locations.places import Place
 from hiddenbits.data.table import Table
 from hiddenbits.data.text_files import NAMES, SAMPLE_BYTES, found_encoding, line_chunks, open_text
 from hiddenbits.exceptions import CSVDialectWarning, TableError
-from hiddenbits.quoting import printable, quoted, told
+from hiddenbits.quoting import printable, quoted, redacted
 
 SEPARATORS = (",", ";", "\t", "|")
 SAMPLE_LINES = 200
@@ -188,5 +188,5 @@ def _baskets(text: bytes, first_line: int, separator: str, encoding: str) -> Ite
         try:
             words = _words(line, separator, strict=True)
         except csv.Error as error:
-            raise TableError(f"line {number}: {told(error)}. Fix the line, or its quotes.") from error
+            raise TableError(f"line {number}: {redacted(error)}. Fix the line, or its quotes.") from error
         yield filter(None, words)

@@ -13,7 +13,7 @@ from typing import Any
 
 from hiddenbits.addresses import secrets_of
 from hiddenbits.exceptions import TableError
-from hiddenbits.quoting import discreet, told
+from hiddenbits.quoting import discreet, redacted
 
 LOCAL_COPY = "Put simplecache:: before the address, which makes a local copy, or download the file."
 # Messages by HTTP status, or by a word in the class names of the errors; the first match is used.
@@ -47,7 +47,7 @@ def reaching(shown: str, secrets: Iterable[str]) -> Iterator[None]:
         except TableError:
             raise
         except Exception as error:  # file systems raise any error; such blocks contain only library calls
-            message = f"{type(error).__name__}: {told(error, shown, secrets=secrets)}"
+            message = f"{type(error).__name__}: {redacted(error, shown, secrets=secrets)}"
             unknown = f"cannot be read from there ({message}). Check the address and storage_options=."
             # not chained: the error may contain a secret in another form
             raise TableError(f"{shown}: {remote_problem(error, shown, secrets) or unknown}") from None
@@ -60,7 +60,7 @@ def remote_problem(error: BaseException, shown: str, secrets: Iterable[str]) -> 
         return f"the server cannot send parts of a file, or does not report its size, which is needed. {LOCAL_COPY}"
     status = next((code for code in map(_status, errors) if code is not None), None)
     key = status or " ".join(base.__name__.lower() for cause in errors for base in type(cause).__mro__)
-    last = f"{type(errors[-1]).__name__}: {told(errors[-1], shown, secrets=secrets)}"
+    last = f"{type(errors[-1]).__name__}: {redacted(errors[-1], shown, secrets=secrets)}"
     return next((advice.format(key=key, last=last) for words, advice in ADVICE.items() if re.search(words, key)), None)
 
 

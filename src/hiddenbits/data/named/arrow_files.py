@@ -14,7 +14,7 @@ from hiddenbits.data.named.parquet.files import pyarrow
 from hiddenbits.data.table import Table
 from hiddenbits.data.text_files import open_text, too_large
 from hiddenbits.exceptions import TableError
-from hiddenbits.quoting import told
+from hiddenbits.quoting import redacted
 
 
 def open_jsonl(
@@ -87,7 +87,7 @@ def _read(request: FileRequest, decode: Callable[[Any, Place, int], Any], max_by
                 table.validate(full=True)
             except pa.ArrowException as error:
                 raise TableError(
-                    f"the file is damaged or of another format ({told(error)}). Write it again."
+                    f"the file is damaged or of another format ({redacted(error)}). Write it again."
                 ) from error
             check_distinct(table.column_names)
             if sum(earlier.nbytes for earlier in tables) + table.nbytes > max_bytes:

@@ -21,7 +21,7 @@ from hiddenbits.data.columns.protocol import HeldColumns
 from hiddenbits.data.request import Request
 from hiddenbits.data.table import Table
 from hiddenbits.exceptions import TableError
-from hiddenbits.quoting import discreet, told
+from hiddenbits.quoting import discreet, redacted
 
 PRIORITY = 10  # of chunks over parts, if both are tasks of one cluster, because parts wait for chunks
 MAX_CELLS = 1 << 24  # in partitions computed together, so that shared tasks run once
@@ -122,7 +122,7 @@ class DaskChunks:
                 if pieces[-1][2]:
                     label = f"rows {pieces[0][3] + pieces[0][1]} to {pieces[-1][3] + pieces[-1][2] - 1}"
                 raise TableError(
-                    f"{label} cannot be computed by dask ({type(error).__name__}: {told(error)}). Fix the code that "
+                    f"{label} cannot be computed by dask ({type(error).__name__}: {redacted(error)}). Fix the code that "
                     "creates the chunks."
                 ) from error
         for (i, _, _, row), result in zip(pieces, results, strict=True):

@@ -18,7 +18,7 @@ from hiddenbits.data.locations.places import Place, for_library
 from hiddenbits.data.table import Table
 from hiddenbits.data.text_files import too_large
 from hiddenbits.exceptions import TableError
-from hiddenbits.quoting import told
+from hiddenbits.quoting import redacted
 
 READERS = {".sav": "read_sav", ".zsav": "read_sav", ".por": "read_por", ".dta": "read_dta"}
 CELL_BYTES = 16  # minimum memory of a cell while it is read
@@ -79,7 +79,9 @@ def _columns(path: Place, labels: bool, encoding: Any, max_bytes: int) -> list[C
                 file.seek(0)
             cells, metadata = read(file, output_format="dict", **options)
         except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError) as error:
-            raise TableError(f"the file is damaged, or not of SPSS or Stata ({told(error)}). Save it again.") from error
+            raise TableError(
+                f"the file is damaged, or not of SPSS or Stata ({redacted(error)}). Save it again."
+            ) from error
         check_shape(len(next(iter(cells.values()), ())), len(cells))
         value_labels = metadata.variable_value_labels if labels else {}
         return [_labeled(name, column, value_labels.get(name, {})) for name, column in cells.items()]

@@ -23,7 +23,7 @@ from hiddenbits.data.named.streams import open_batches, open_stream
 from hiddenbits.data.request import Request
 from hiddenbits.data.table import Table
 from hiddenbits.exceptions import TableError
-from hiddenbits.quoting import told
+from hiddenbits.quoting import redacted
 
 # Features with which files can be read directly, or as is done here; columnMapping renames only in some modes.
 FEATURES = {"appendOnly", "columnMapping", "deletionVectors", "domainMetadata", "timestampNtz"}
@@ -73,7 +73,7 @@ def _loaded(X: Any, version: Any) -> tuple[Any, str]:
         if version is not None and "version" in reason.lower():
             raise TableError(f"{label}: the Delta table has no version {version}, or no longer.") from error
         raise TableError(
-            f"{label}: the log of the Delta table cannot be read ({told(reason)}). It is damaged, or of a newer "
+            f"{label}: the log of the Delta table cannot be read ({redacted(reason)}). It is damaged, or of a newer "
             "format; update the package deltalake, or restore the folder _delta_log."
         ) from error
 
@@ -116,7 +116,7 @@ def _relative(path: str, folder: Path) -> Path:
         return (folder / unquoted).resolve().relative_to(folder)
     except (ValueError, OSError, RuntimeError):
         raise TableError(
-            f"the log names a file outside of the table's folder ({told(unquoted)}), which is not read. Copy the table "
+            f"the log names a file outside of the table's folder ({redacted(unquoted)}), which is not read. Copy the table "
             "as a whole (a deep clone), or restore its log."
         ) from None
 
@@ -129,7 +129,8 @@ def _deletion_vectors(delta: Any) -> list[tuple[str, Any]]:
         vectors = pyarrow().table(delta.deletion_vectors())
     except Exception as error:  # Rust errors have no common class
         raise TableError(
-            f"its deletion vectors cannot be read ({told(str(error).splitlines()[0])}). Update the package deltalake."
+            f"its deletion vectors cannot be read ({redacted(str(error).splitlines()[0])}). Update the package "
+            "deltalake."
         ) from error
     columns = (vectors.column(name) for name in ("filepath", "selection_vector"))
     return [(str(file), rows.values) for file, rows in zip(*columns, strict=True)]

@@ -21,7 +21,7 @@ from hiddenbits.data.named.csv.rows import OnProgress, TextRows
 from hiddenbits.data.table import Table
 from hiddenbits.data.text_files import too_large
 from hiddenbits.exceptions import CSVDialectWarning, TableError
-from hiddenbits.quoting import printable, told
+from hiddenbits.quoting import printable, redacted
 
 CELL_BYTES = 100  # approximate memory of a cell while it is read
 CORNER = re.compile(rb"""<dimension\s+ref=["'][^"':]*:([A-Z]{1,3})([0-9]{1,7})["']""")  # the last cell of a sheet
@@ -83,7 +83,7 @@ def _cells(path: Place, sheet: str | int | None, max_bytes: int) -> tuple[list[l
             raise TableError("the file is protected by a password. Save it without one.") from error
         except calamine.CalamineError as error:
             raise TableError(
-                f"the file is damaged, or not a spreadsheet ({told(error)}). Save it again, or name its format with "
+                f"the file is damaged, or not a spreadsheet ({redacted(error)}). Save it again, or name its format with "
                 "format=."
             ) from error
     filled_rows = [i for i, row in enumerate(rows) if any(map(str.strip, row))] or [0]

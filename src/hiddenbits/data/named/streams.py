@@ -24,7 +24,7 @@ from hiddenbits.data.named.parquet.open import open_files
 from hiddenbits.data.request import Request
 from hiddenbits.data.table import PART_BYTES, Table
 from hiddenbits.exceptions import SpilledTableWarning, TableError
-from hiddenbits.quoting import told
+from hiddenbits.quoting import redacted
 
 KEEP_BYTES = PART_BYTES  # smaller tables are held in memory, without a warning
 GROUP_ROWS, GROUP_BYTES = 100_000, 1 << 24  # approximate size of a row group: the smaller of both
@@ -106,7 +106,7 @@ def _naming_query(name: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        raise TableError(f"{name} gives no rows ({type(error).__name__}: {told(error)}).") from error
+        raise TableError(f"{name} gives no rows ({type(error).__name__}: {redacted(error)}).") from error
 
 
 def _reader(X: Any) -> Any:
@@ -140,7 +140,7 @@ def _cast_batches(batches: Iterator[Any], schema: Any, name: str) -> Iterator[An
             n_rows += batch.num_rows
     except Exception as error:
         raise TableError(
-            f"{name} failed after {n_rows:,} rows ({type(error).__name__}: {told(error)}). Run it again."
+            f"{name} failed after {n_rows:,} rows ({type(error).__name__}: {redacted(error)}). Run it again."
         ) from error
 
 

@@ -1,1 +1,1 @@
-"""Who walks the blocks of a table: threads of this process, or a dask cluster."""
+"""What processes the blocks of a table: threads of this process, or a dask cluster."""

@@ -1,15 +1,15 @@
-"""The executor on dask.distributed: the same verbs, the same bits, through the death of workers.
+"""The executor on dask.distributed: the same methods and the same bits as in one process, even if workers die.
 
 Parts are loaded by tasks, so that a part that is lost with its worker is loaded again; a scattered part would be lost
-for good. While the cluster's memory allows, loaded parts stay on the workers between passes. A pass is one graph: the
-function with the parameters in it travels once to each worker that wants it, as the result of a task; each part
-answers with the sums of its largest whole subtrees; these are merged on the workers, a few at a time, by the fixed
-tree, so that neither the number of workers nor the order of arrival can change a bit. No future outlives its pass but
-those of parts.
+for good. If the cluster's memory allows, loaded parts stay on the workers between passes. A pass is one graph. The
+function, with the parameters inside, is the result of a task that each worker fetches once. The result of each part is
+the sums of its largest complete subtrees (`tree_sum.py`). These are merged on the workers, a few at a time, by the
+fixed tree, so that neither the number of workers nor the order of arrival changes the result. Only the futures of parts
+outlive a pass.
 
-Dask remembers something about every key, every group of tasks, every span and every submission. So keys come back
-after some passes, there is one span, the groups are fixed, and the record of submissions is cut now and then: a
-thousand passes leave the scheduler as they found it.
+The scheduler stores something about every key, every group of tasks, every span and every submission. So keys are used
+again after some passes, there is one span, the groups are fixed, and the records of submissions are deleted regularly:
+the scheduler's memory does not grow with the number of passes.
 """
 
 from __future__ import annotations
@@ -32,32 +32,32 @@ from uuid import uuid4
 from hiddenbits.data import Block, Grid
 from hiddenbits.engine.environment import differences, environment
 from hiddenbits.engine.executors import dask_scheduler
-from hiddenbits.engine.executors.dask_worker import Loader, Parcel, each_block, hold_part, itself, merge, nothing, walk
+from hiddenbits.engine.executors.dask_worker import Loader, Parcel, hold, itself, map_part, merge, nothing, reduce_part
 from hiddenbits.engine.executors.local import S, T, U
 from hiddenbits.engine.row_memory import RowMemory, WorkerRowMemory, forget
 from hiddenbits.exceptions import ClusterError, EnvironmentChangedWarning
-from hiddenbits.quoting import printable, told
+from hiddenbits.quoting import printable, redacted
 
 logger = logging.getLogger(__name__)
 
-MERGE = 8  # answers that one task on a worker merges
+MERGE = 8  # sums that one task on a worker merges
 MEMORY_SHARE = 0.4  # parts stay on the workers while they take at most this share of the cluster's memory
-DEATHS = 30  # worker deaths that a task may be near before the scheduler suspects it of causing them
-GENERATIONS = 64  # passes after which the keys of tasks come back
-STALL_TIMEOUT = 600.0  # seconds without progress after which a fit gives up
-POLL = 2.0  # seconds between two questions to the scheduler while an answer is waited for
-PATIENCE, CLOSING = 60.0, 5.0  # seconds that the scheduler has to answer a question, during a fit and after it
+DEATHS = 30  # worker deaths that the scheduler tolerates per task before it blames the task
+GENERATIONS = 64  # passes after which the keys of tasks are used again
+STALL_TIMEOUT = 600.0  # seconds without progress after which a fit ends with an error
+POLL = 2.0  # seconds between two requests to the scheduler while waiting for a result
+PATIENCE, CLOSING = 60.0, 5.0  # timeouts of requests to the scheduler in seconds, during a fit and after it
 
 
 class Cluster:
-    """Walks tables on the workers of a dask.distributed client.
+    """Processes tables on the workers of a dask.distributed client.
 
     Parameters
     ----------
     client : distributed.Client
-        A connected client. It is borrowed: never closed, and never kept by an estimator.
+        A connected client. It is never closed here, and no estimator stores it.
     checkpoint : Path, optional
-        Where the fit keeps its position, for the message when the cluster is lost.
+        The checkpoint of the fit, for the message when the cluster is lost.
     stall_timeout : float
         Seconds without progress (no task finished, none running) after which waiting ends with an error.
     """
@@ -68,7 +68,7 @@ class Cluster:
         self._client = client
         self._checkpoint = checkpoint
         self._stall_timeout = math.inf if stall_timeout is None else stall_timeout
-        self._origins: list[dict[str, str]] = [environment()]  # environments of answers, each warned of once
+        self._origins: list[dict[str, str]] = [environment()]  # environments of results, each reported once
         self._parts: dict[Grid, list[Any]] = {}
         self._name, self._numbers, self._tables, self._n_memories = uuid4().hex, count(), count(), 0
         self._annotations = _one_span()
@@ -76,10 +76,10 @@ class Cluster:
         self._deaths: int = self._ask(dask_scheduler.forgive_deaths, deaths=DEATHS)
 
     def close(self) -> None:
-        """Let go of what is on the workers."""
+        """Delete everything on the workers."""
         self._parts.clear()
         self._anchors.clear()
-        with suppress(Exception):  # a cluster that is gone keeps nothing
+        with suppress(Exception):  # a lost cluster has nothing to delete
             self._ask(dask_scheduler.forgive_deaths, patience=CLOSING, deaths=self._deaths)
             self._ask(dask_scheduler.cut_records)
             if self._n_memories:
@@ -90,52 +90,52 @@ class Cluster:
         return self._sum(function, self._load(grid), 0, grid.n_blocks)
 
     def map_rows(self, function: Callable[[Block], T], grid: Grid) -> Iterator[T]:
-        """Yield function(block) for all blocks, in order, with few answers under way."""
+        """Yield function(block) for all blocks, in order; few tasks are pending at a time."""
         parts = enumerate(self._load(grid))
         number = self._next_number()
         with self._plain_errors():
             ship = self._key(itself, number, 0)
             shipped = self._send({ship: (itself, Parcel(function, number))}, ship)
-        ahead = 2 * max(1, len(self._ask(dask_scheduler.workers)))
-        under_way: deque[Any] = deque()
+        most_pending = 2 * max(1, len(self._ask(dask_scheduler.workers)))
+        pending: deque[Any] = deque()
         while True:
             with self._plain_errors():
-                while len(under_way) < ahead and (found := next(parts, None)):
-                    key = self._key(each_block, number, found[0])
-                    under_way.append(self._send({key: (each_block, number, shipped, found[1])}, key))
-                if not under_way:
+                while len(pending) < most_pending and (task := next(parts, None)):
+                    key = self._key(map_part, number, task[0])
+                    pending.append(self._send({key: (map_part, number, shipped, task[1])}, key))
+                if not pending:
                     return
-            yield from self._answer(under_way.popleft(), number)
+            yield from self._result(pending.popleft(), number)
 
     def stream(self, grid: Grid, ends: Sequence[int]) -> Iterator[Callable[[Callable[[Block], S]], S]]:
         """Yield, for each group of consecutive blocks, a `reduce` over that group."""
         parts, table = self._load(grid), next(self._tables)
-        at_hand: dict[int, Any] = {}  # parts that may not stay for ever stay while their groups are walked
+        held: dict[int, Any] = {}  # parts that are loaded in each pass stay while their groups are processed
         part_blocks = grid.part_rows // grid.height
         for start, stop in pairwise([0, *ends]):
             touched = range(start // part_blocks, -(-stop // part_blocks))
-            ahead = min(2 * touched.stop - touched.start, len(parts))  # as many again are loaded meanwhile
+            ahead = min(2 * touched.stop - touched.start, len(parts))  # parts of the next group load meanwhile
             for i in range(touched.start, ahead):
-                if isinstance(parts[i], Parcel) and i not in at_hand:
-                    at_hand[i] = self._hold(parts[i], table, i, [])
-            for i in [i for i in at_hand if i < touched.start]:
-                del at_hand[i]
+                if isinstance(parts[i], Parcel) and i not in held:
+                    held[i] = self._hold(parts[i], table, i, [])
+            for i in [i for i in held if i < touched.start]:
+                del held[i]
 
             def reduce(
                 function: Callable[[Block], S], start: int = start, stop: int = stop, touched: range = touched
             ) -> S:
-                return self._sum(function, [at_hand.get(i, parts[i]) for i in touched], start, stop)
+                return self._sum(function, [held.get(i, parts[i]) for i in touched], start, stop)
 
             yield reduce
 
     def row_memory(self, last: RowMemory | None) -> RowMemory:
-        """Return the memory for one more pass, kept by each worker for the blocks that it walks."""
+        """Return the memory for one more pass, stored by each worker for the blocks that it processes."""
         before = last.after if isinstance(last, WorkerRowMemory) else -1
         self._n_memories += 1
         return WorkerRowMemory(self._name, before, self._n_memories - 1)
 
     def run(self, function: Callable[[U], T], tasks: Iterable[U]) -> Iterable[T]:
-        """Return function(task) for each task, in order, in this process: what has no rows stays here."""
+        """Return function(task) for each task, in order, in this process, because tasks have no rows."""
         return map(function, tasks)
 
     # ------------------------------------------------------------------------------------------------ tasks
@@ -148,9 +148,9 @@ class Cluster:
         return number
 
     def _key(self, function: Callable[..., Any], number: int, i: int) -> tuple[str, int, int]:
-        """Return the key of a task of a pass: one that was used some passes ago, or a new one should that still live.
+        """Return the key of a task of a pass: that of an earlier pass, or a new one if the old future still exists.
 
-        The first part is the task's group. An anchor keeps a group alive: an empty one would be made, and kept, again.
+        The first part is the task's group. A small task keeps the group alive: the scheduler would store new groups.
         """
         group = f"hiddenbits-{function.__name__}-{self._name}"
         if group not in self._anchors:
@@ -165,26 +165,26 @@ class Cluster:
             return self._client.get(graph, key, sync=False)
 
     def _sum(self, function: Callable[[Block], S], parts: list[Any], start: int, stop: int) -> S:
-        """Return the sum over blocks `start` to `stop` of the parts; answers are merged on the workers to one."""
+        """Return the sum over blocks `start` to `stop` of the parts, merged on the workers."""
         number = self._next_number()
         ship = self._key(itself, number, 0)
         graph: dict[Any, Any] = {ship: (itself, Parcel(function, number))}
-        level = [self._key(walk, number, i) for i in range(len(parts))]
-        graph |= {key: (walk, number, ship, part, start, stop) for key, part in zip(level, parts, strict=True)}
+        level = [self._key(reduce_part, number, i) for i in range(len(parts))]
+        graph |= {key: (reduce_part, number, ship, part, start, stop) for key, part in zip(level, parts, strict=True)}
         merges = count()
         while len(level) > 1:
-            batches = [level[at : at + MERGE] for at in range(0, len(level), MERGE)]
+            batches = [level[first : first + MERGE] for first in range(0, len(level), MERGE)]
             level = [self._key(merge, number, next(merges)) for _ in batches]
             graph |= {key: (merge, number, batch, stop - start) for key, batch in zip(level, batches, strict=True)}
         with self._plain_errors():
             future = self._send(graph, level[0])
         total: S
-        ((_, total),) = self._answer(future, number)
+        ((_, total),) = self._result(future, number)
         return total
 
-    def _answer(self, future: Any, number: int) -> Any:
-        """Return the answer of a task; an error inside it is raised as it is, a lost cluster is explained."""
-        error, parcel = self._waited_for(future)
+    def _result(self, future: Any, number: int) -> Any:
+        """Return the result of a task; its own errors are raised as they are, a lost cluster is explained."""
+        error, parcel = self._wait_for(future)
         if error is None:
             self._warn_of(parcel.origins)
             return parcel.open(number)
@@ -192,13 +192,13 @@ class Cluster:
 
         if isinstance(error, KilledWorker):
             raise ClusterError(
-                f"Workers died repeatedly while they processed the table ({told(error)}). The usual cause is too "
+                f"Workers died repeatedly while they processed the table ({redacted(error)}). The usual cause is too "
                 "little memory: give workers more, or open the table with a smaller part_bytes=."
             ) from error
         raise error
 
-    def _waited_for(self, future: Any) -> tuple[BaseException | None, Any]:
-        """Return the error or the result of a task, or give up when the cluster makes no progress."""
+    def _wait_for(self, future: Any) -> tuple[BaseException | None, Any]:
+        """Return the error or the result of a task; raise an error if the cluster makes no progress."""
         before, since = None, time.monotonic()
         poll = min(POLL, self._stall_timeout / 4)
         outcome = asyncio.run_coroutine_threadsafe(_outcome(future), self._client.loop.asyncio_loop)
@@ -206,14 +206,14 @@ class Cluster:
             while not futures.wait([outcome], poll).done:
                 before, since = self._check_progress(before, since)
         finally:
-            outcome.cancel()  # of no effect on one that is done
+            outcome.cancel()  # no effect if it is done
         with self._plain_errors():
             return outcome.result()
 
     def _check_progress(
-        self, before: dask_scheduler.Progress | None, since: float
-    ) -> tuple[dask_scheduler.Progress | None, float]:
-        """Return how far the tasks are and when they last went on; an error if that is too long ago."""
+        self, before: dask_scheduler.TaskProgress | None, since: float
+    ) -> tuple[dask_scheduler.TaskProgress | None, float]:
+        """Return the progress of the tasks and when it last changed; raise an error if that is too long ago."""
         now, idle = self._progress(), time.monotonic() - since
         if now is not None and (now.running or now != before):
             return now, time.monotonic()
@@ -225,20 +225,20 @@ class Cluster:
         logger.info("Waiting for the cluster for %.0f s: %s.", idle, _stalled(now))
         return before, since
 
-    def _progress(self) -> dask_scheduler.Progress | None:
-        """Return how far this executor's tasks are; None if the scheduler does not say."""
-        found: dask_scheduler.Progress
+    def _progress(self) -> dask_scheduler.TaskProgress | None:
+        """Return the progress of this executor's tasks, or None if the scheduler does not answer."""
+        progress: dask_scheduler.TaskProgress
         with self._plain_errors():
             try:
-                found = self._client.run_on_scheduler(
+                progress = self._client.run_on_scheduler(
                     dask_scheduler.progress, name=self._name, callback_timeout=min(PATIENCE, self._stall_timeout)
                 )
             except TimeoutError:
                 return None
-        return found
+        return progress
 
     def _warn_of(self, origins: list[dict[str, str]]) -> None:
-        """Warn once of each environment on the workers that is not the one here."""
+        """Warn once of each environment on the workers that differs from this one."""
         for origin in origins:
             if origin not in self._origins:
                 self._origins.append(origin)
@@ -250,14 +250,14 @@ class Cluster:
                 )
 
     def _load(self, grid: Grid) -> list[Any]:
-        """Return a future of each part if the parts may stay on the workers, else what loads it."""
-        known = self._parts.get(grid)
-        if known is not None:
-            return known
+        """Return a future of each part if the parts may stay on the workers, otherwise a loader of each."""
+        loaded = self._parts.get(grid)
+        if loaded is not None:
+            return loaded
         self._parts.clear()  # one table at a time
         source, table, homes = grid.table.source, next(self._tables), self._homes(grid.n_parts)
         if source.resident:
-            # Rows in the driver's memory: each part's rows travel inside the task that holds them.
+            # Rows in the driver's memory are sent inside the task of their part.
             with warnings.catch_warnings():
                 warnings.filterwarnings("ignore", "Sending large graph")  # there is no other way for these rows
                 held = [self._hold(Parcel(grid.load(i)), table, i, homes[i]) for i in range(grid.n_parts)]
@@ -269,7 +269,7 @@ class Cluster:
         return held
 
     def _homes(self, n_parts: int) -> list[list[str]]:
-        """Return a worker for each part: as many for each thread, neighbors together, so that merges stay at home."""
+        """Return a worker for each part: as many per thread, neighbors together, so that merges need little traffic."""
         workers = sorted(self._ask(dask_scheduler.workers).items())
         threads = [address for address, (n_threads, _) in workers for _ in range(n_threads)]
         if not threads:  # an adaptive cluster may begin with none
@@ -277,10 +277,10 @@ class Cluster:
         return [[threads[i * len(threads) // n_parts]] for i in range(n_parts)]
 
     def _hold(self, part: Parcel[Any], table: int, i: int, home: list[str]) -> Any:
-        """Return the future of a part that stays on a worker: at home, or elsewhere if that worker is gone."""
+        """Return the future of a part that stays on the worker `home`, or on another if that is gone."""
         key = (f"{dask_scheduler.PART}{self._name}", table, i)
         with self._annotated(), self._plain_errors():
-            return self._client.submit(hold_part, part, key=key, workers=home or None, allow_other_workers=bool(home))
+            return self._client.submit(hold, part, key=key, workers=home or None, allow_other_workers=bool(home))
 
     def _annotated(self) -> Any:
         import dask
@@ -288,22 +288,22 @@ class Cluster:
         return dask.annotate(**self._annotations)  # type: ignore[attr-defined]
 
     def _clear_row_memories(self) -> None:
-        """Ask every worker to forget this executor's memory, without waiting for one that does not answer."""
+        """Delete this executor's row memory on every worker, without waiting for their answers."""
         from distributed import fire_and_forget
 
         for address in self._ask(dask_scheduler.workers):
-            asked = self._client.submit(forget, self._name, workers=[address], pure=False)
-            fire_and_forget(asked)  # type: ignore[no-untyped-call]
+            future = self._client.submit(forget, self._name, workers=[address], pure=False)
+            fire_and_forget(future)  # type: ignore[no-untyped-call]
 
     def _memory(self) -> float:
-        """Return the memory of all workers; one without a limit takes what it is given, and so do those yet to come."""
+        """Return the memory of all workers; infinite if one has no limit, or if none is connected yet."""
         limits = [limit for _, limit in self._ask(dask_scheduler.workers).values()]
         return float(sum(limit or math.inf for limit in limits)) if limits else math.inf
 
     # ------------------------------------------------------------------------------------------------ the scheduler
 
     def _ask(self, function: Callable[..., T], patience: float = PATIENCE, **arguments: Any) -> T:
-        """Return what a function says on the scheduler; an error if it does not answer in time."""
+        """Return the result of a function on the scheduler; an error if it does not answer in time."""
         answer: T
         with self._plain_errors():
             answer = self._client.run_on_scheduler(function, callback_timeout=patience, **arguments)
@@ -311,7 +311,7 @@ class Cluster:
 
     @contextmanager
     def _plain_errors(self) -> Iterator[None]:
-        """Say in one sentence what happened to the cluster, and where the fit can be resumed from."""
+        """Turn connection errors into one that explains what happened and how to resume the fit."""
         from distributed import CancelledError
         from distributed.comm.core import CommClosedError
 
@@ -323,7 +323,7 @@ class Cluster:
             ) from error
 
     def _resume(self) -> str:
-        """Return what to do when the cluster is lost."""
+        """Return the advice for when the cluster is lost."""
         if self._checkpoint:
             return f"Start a cluster and run the same fit again: it continues from {printable(self._checkpoint)}."
         return "Start a cluster and fit again; with run_on(client, checkpoint=...) a fit can be resumed."
@@ -332,15 +332,15 @@ class Cluster:
 async def _outcome(future: Any) -> tuple[BaseException | None, Any]:
     """Return the error or the result of a task, in the client's loop.
 
-    Waiting here and not by `future.result(timeout=)`: that keeps the future in a circle of frames after each time-out,
-    and can fail by itself when it is canceled while the result is on its way (distributed 2026.8).
+    Not by `future.result(timeout=)`: that leaves the future in a reference cycle after each timeout, and can fail if it
+    is canceled while the result arrives (distributed 2026.8).
     """
     error = await future.exception()
     return error, None if error else await future.result()
 
 
-def _stalled(progress: dask_scheduler.Progress | None) -> str:
-    """Return what is being waited for."""
+def _stalled(progress: dask_scheduler.TaskProgress | None) -> str:
+    """Return what the cluster is waiting for."""
     if progress is None:
         return "its scheduler does not answer"
     if not progress.n_workers:
@@ -350,7 +350,7 @@ def _stalled(progress: dask_scheduler.Progress | None) -> str:
 
 
 def _light(grid: Grid, i: int) -> Grid:
-    """Return the grid with what part `i` needs and no more: that is what travels."""
+    """Return the grid with only what part `i` needs, because it is sent to a worker."""
     source: Any = grid.table.source
     start, stop = i * grid.part_rows, min((i + 1) * grid.part_rows, source.n_rows)
     needed = source.only(start, stop) if hasattr(source, "only") else source  # a dask graph can be large
@@ -363,7 +363,7 @@ def _weights(grid: Grid, i: int) -> Any:
 
 
 def _one_span() -> dict[str, Any]:
-    """Return the annotations of a new span; without them dask would open and keep one every few passes."""
+    """Return the annotations of a new span; without them dask would create and store one every few passes."""
     import dask
     from distributed import span
 

@@ -1,6 +1,6 @@
 """What runs on a cluster's scheduler.
 
-The functions take `dask_scheduler`, which dask fills in. They look inside it where it has no public way (2026.8).
+Dask passes itself as `dask_scheduler`. The functions use its private attributes where there is no public API (2026.8).
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from typing import Any
 
 SPAN = "hiddenbits"
-PART = "hiddenbits-part-"  # how the group of a part begins; the name of its executor follows
+PART = "hiddenbits-part-"  # prefix of the group of a part, before the name of its executor
 
 
 @dataclass(frozen=True)
-class Progress:
-    """How far the tasks of one executor are.
+class TaskProgress:
+    """Progress of the tasks of one executor.
 
     Attributes
     ----------
@@ -34,11 +34,11 @@ class Progress:
         return self.states.get("processing", 0) > 0
 
 
-def progress(name: str, dask_scheduler: Any) -> Progress:
-    """Return how far the tasks of an executor are, after freeing parts from workers that are gone.
+def progress(name: str, dask_scheduler: Any) -> TaskProgress:
+    """Return the progress of an executor's tasks, after freeing parts from workers that are gone.
 
-    The scheduler itself lets a part go elsewhere only while other workers are left. A task that has found no worker
-    waits for one of its own address to come back, although all others are allowed (distributed#7346).
+    The scheduler itself moves a part to another worker only while there are other workers. A task that has found none
+    waits for its old worker's address, although all others are allowed (distributed#7346).
     """
     tasks = {key: task for key, task in dask_scheduler.tasks.items() if isinstance(key, tuple) and name in str(key[0])}
     freed = [
@@ -51,24 +51,24 @@ def progress(name: str, dask_scheduler: Any) -> Progress:
         task.worker_restrictions = None
     waiting = {key: "processing" for key, task in freed if task.state == "no-worker"}
     dask_scheduler.transitions(waiting, f"{SPAN}-freed-{name}")
-    return Progress(len(dask_scheduler.workers), dict(Counter(task.state for task in tasks.values())))
+    return TaskProgress(len(dask_scheduler.workers), dict(Counter(task.state for task in tasks.values())))
 
 
 def workers(dask_scheduler: Any) -> dict[str, tuple[int, int]]:
     """Return the number of threads and the memory limit (0: none) of each worker, by address."""
-    return {address: (found.nthreads, found.memory_limit) for address, found in dask_scheduler.workers.items()}
+    return {address: (state.nthreads, state.memory_limit) for address, state in dask_scheduler.workers.items()}
 
 
 def forgive_deaths(deaths: int, dask_scheduler: Any) -> int:
-    """Tell the scheduler how many deaths a task may be near without having caused them; return what it was told."""
+    """Set how many worker deaths the scheduler tolerates per task before it blames the task; return the old number."""
     before = int(dask_scheduler.allowed_failures)
     dask_scheduler.allowed_failures = deaths
     return before
 
 
 def cut_records(dask_scheduler: Any) -> None:
-    """Drop the record of each graph that was sent: the scheduler never does."""
+    """Delete the records of submitted graphs, which the scheduler never does."""
     spans = dask_scheduler.extensions.get("spans")
-    for found in spans.spans.values() if spans else ():
-        if found.name[:1] == (SPAN,):
-            found._metadata = None
+    for span in spans.spans.values() if spans else ():
+        if span.name[:1] == (SPAN,):
+            span._metadata = None

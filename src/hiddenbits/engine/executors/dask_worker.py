@@ -1,7 +1,7 @@
-"""What runs on the workers of a cluster: the functions that `dask_cluster.py` puts into its tasks.
+"""What runs on the workers of a cluster: the functions of the tasks that `dask_cluster.py` submits.
 
-Keys of tasks are used again after some passes. So every answer carries the number of its pass, and whoever takes it
-checks that number: an answer of another pass would be a wrong result that nobody sees.
+Keys of tasks are used again after some passes. So every result carries the number of its pass, and its receiver checks
+the number: a result of another pass would be a silent error.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from hiddenbits.engine.environment import environment
 from hiddenbits.engine.executors.local import S, T, one_blas_thread
 from hiddenbits.engine.tree_sum import Node, TreeSum
 from hiddenbits.exceptions import ClusterError, TableError
-from hiddenbits.quoting import told
+from hiddenbits.quoting import redacted
 
 Sums = list[tuple[Node, S]]
 
 
 class Parcel(Generic[T]):
-    """A value that travels in one pickled piece, with the number of its pass and where it comes from.
+    """A value that is sent in one pickled piece, with the number of its pass and the environments it was computed in.
 
-    Dask would send the arrays of a value next to it, and hand them over wherever they happen to lie in what was
-    received; NumPy leaves BLAS aside for arrays at odd addresses, which takes longer and adds in another order. Dask
-    does not look inside a parcel, and neither does a worker with another version of hiddenbits: it says so.
+    Dask would send the arrays of a value in separate buffers, and the received arrays may be unaligned in memory. NumPy
+    does not use BLAS for unaligned arrays, which is slower and adds in another order. Dask does not look inside a
+    parcel, and a worker with another version of hiddenbits refuses to open it.
 
     Parameters
     ----------
     value : object
-        What travels.
+        The value.
     number : int
         The pass that it belongs to; -1 for none.
     origins : sequence of dict
@@ -72,12 +72,12 @@ def _check_version(theirs: str) -> None:
     ours = environment()["hiddenbits"]
     if theirs != ours:
         raise ClusterError(
-            f"{_here()} has hiddenbits {ours}, but the program that sent the task has {theirs}. "
+            f"{_process_name()} has hiddenbits {ours}, but the program that sent the task has {theirs}. "
             "Install the same version on all workers."
         )
 
 
-def _here() -> str:
+def _process_name() -> str:
     from distributed import get_worker
 
     try:
@@ -87,21 +87,21 @@ def _here() -> str:
 
 
 class Loader:
-    """Loads one part, on whichever worker is asked to."""
+    """Loads one part of a table, on any worker."""
 
     def __init__(self, grid: Grid, i: int, weights: Any) -> None:
         self.grid, self.i, self.weights = grid, i, weights
 
     def __call__(self) -> Part:
-        """Return the part, or say which one could not be read, and where."""
+        """Return the part; an error names it and the worker that could not read it."""
         try:
             part = self.grid.load(self.i)
         except TableError as error:
-            raise TableError(f"{error} ({_here()} reads this part.)") from error
+            raise TableError(f"{error} ({_process_name()} reads this part.)") from error
         except Exception as error:
             rows = f"rows {self.i * self.grid.part_rows} and after"
             raise TableError(
-                f"{_here()} cannot read part {self.i} ({rows}): {type(error).__name__}: {told(error)}. "
+                f"{_process_name()} cannot read part {self.i} ({rows}): {type(error).__name__}: {redacted(error)}. "
                 "Files must be at the same path on all workers."
             ) from error
         return replace(part, weights=self.weights)
@@ -112,16 +112,16 @@ def nothing() -> None:
 
 
 def itself(parcel: Parcel[T]) -> Parcel[T]:
-    """Return the parcel: as the result of a task, each worker fetches it once and a lost copy is made again."""
+    """Return the parcel: as the result of a task, each worker fetches it once, and a lost copy is made again."""
     return parcel
 
 
-def hold_part(parcel: Parcel[Part | Loader]) -> Part:
-    """Return a part, to stay on the worker: the rows that were sent, or what a loader reads."""
+def hold(parcel: Parcel[Part | Loader]) -> Part:
+    """Return a part that stays on the worker: rows that were sent, or that a loader reads."""
     return _part(parcel)
 
 
-def walk(
+def reduce_part(
     number: int, shipped: Parcel[Callable[[Block], S]], part: Part | Parcel[Loader], start: int, stop: int
 ) -> Parcel[Sums[S]]:
     """Add up the blocks of a part that lie between `start` and `stop`, counted from `start`."""
@@ -134,19 +134,19 @@ def walk(
     return Parcel(total.nodes(), number)
 
 
-def merge(number: int, answers: list[Parcel[Sums[S]]], n_blocks: int) -> Parcel[Sums[S]]:
-    """Merge answers by the fixed tree. The answers stay as they are: they may be asked for again."""
+def merge(number: int, sums: list[Parcel[Sums[S]]], n_blocks: int) -> Parcel[Sums[S]]:
+    """Merge sums by the fixed tree. The parcels are not changed, because they may be needed again."""
     total: TreeSum[S] = TreeSum(n_blocks)
-    for answer in answers:
-        total.add_all(deepcopy(answer.open(number)))
+    for parcel in sums:
+        total.add_all(deepcopy(parcel.open(number)))
     origins: list[dict[str, str]] = [environment()]
-    for answer in answers:
-        origins += [origin for origin in answer.origins if origin not in origins]
+    for parcel in sums:
+        origins += [origin for origin in parcel.origins if origin not in origins]
     return Parcel(total.nodes(), number, origins)
 
 
-def each_block(number: int, shipped: Parcel[Callable[[Block], T]], part: Part | Parcel[Loader]) -> Parcel[list[T]]:
-    """Return what the function makes of each block."""
+def map_part(number: int, shipped: Parcel[Callable[[Block], T]], part: Part | Parcel[Loader]) -> Parcel[list[T]]:
+    """Return function(block) for each block of a part."""
     function = by_size(shipped.open(number))
     with one_blas_thread():
         return Parcel([function(block) for block in _blocks(part)], number)

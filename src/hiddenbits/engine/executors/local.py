@@ -1,8 +1,11 @@
-"""Who walks the blocks: one thread, or several. The results are the same bits.
+"""The executor of this process, with one thread or several, which give the same bits; and the protocol of executors.
 
-An executor answers three verbs over a grid: `reduce` adds what a function makes of each block over the fixed tree,
-`map_rows` hands back what it makes of each block in order, `stream` walks groups of blocks one after the other.
-Threads share blocks that are in memory; where parts must be loaded, each thread loads and walks parts of its own.
+An executor has three methods over a grid of blocks. `reduce` applies a function to each block and adds the results over
+the fixed tree (`tree_sum.py`): a pass. `map_rows` yields the result for each block in order. `stream` yields a `reduce`
+for each group of consecutive blocks, one after the other.
+
+In `Local.reduce` each thread takes the next group of blocks from one list: a block if the table is in memory, otherwise
+a part, which the thread loads. It adds the group to a `TreeSum` of its own, and then to the one that all threads share.
 """
 
 from __future__ import annotations
@@ -27,7 +30,7 @@ from hiddenbits.engine.tree_sum import TreeSum
 
 
 class _BlasLimit:
-    """The one limit on BLAS threads in this process: the first user sets it, the last one lifts it."""
+    """The limit on BLAS threads in this process: the first user sets it, the last one removes it."""
 
     def __init__(self) -> None:
         self._lock, self._users, self._torn = Lock(), 0, False
@@ -35,13 +38,13 @@ class _BlasLimit:
         self._limit: Any = None
 
     def after_fork(self) -> None:
-        """Remember, in a new process, whether it is the copy of one that was at work."""
+        """Record, in a forked process, whether the limit was in use at that moment."""
         self._lock, self._users, self._torn = Lock(), 0, self._torn or self._users > 0
 
     def __enter__(self) -> None:
         if self._torn:
-            # A lock that another thread held at that moment stays held in the copy, where that thread does not exist:
-            # those of functools.cached_property before Python 3.12, or numba's while it compiles.
+            # A lock that another thread held at that moment stays locked in the copy, where that thread does not
+            # exist: those of functools.cached_property before Python 3.12, or numba's while it compiles.
             raise RuntimeError(
                 "This process was forked while another thread was fitting, so it could wait forever for locks of "
                 'that thread. Start processes with multiprocessing.get_context("spawn"), or before the fit begins.'
@@ -66,12 +69,12 @@ if hasattr(os, "register_at_fork"):  # Windows has no fork
 
 
 def one_blas_thread() -> AbstractContextManager[None]:
-    """Limit BLAS to one thread: the order of its additions, and so the bits, would depend on their number."""
+    """Limit BLAS to one thread: the order of its additions, and so the last bits, depend on the number of threads."""
     return _blas
 
 
 class Local:
-    """One machine: serial with one job, otherwise threads (NumPy lets go of the interpreter while it computes).
+    """The executor of this process: serial with one job, otherwise threads (NumPy releases the interpreter lock).
 
     Parameters
     ----------
@@ -84,15 +87,15 @@ class Local:
         self._pool = ThreadPoolExecutor(n_jobs, "hiddenbits") if n_jobs > 1 else None
 
     def close(self) -> None:
-        """Let the threads go."""
+        """Stop the threads."""
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
 
     def reduce(self, function: Callable[[Block], S], grid: Grid) -> S:
         """Return the sum of function(block) over all blocks.
 
-        The calling thread and the others take groups of blocks from one list, and add to one tree: the order of
-        arrival does not matter to the bits, and few sums wait for their siblings.
+        The calling thread and those of the pool take groups of blocks from one list and add to one tree: the order of
+        arrival does not change the result, and few sums wait for their siblings.
         """
         function, n_blocks = by_size(function), grid.n_blocks
         if n_blocks == 1:
@@ -104,56 +107,56 @@ class Local:
                 for block in _blocks(grid):
                     total.add((0, block.number), function(block))
             return total.result()
-        groups, taking, adding = _groups(grid), Lock(), Lock()
+        groups, groups_lock, total_lock = _groups(grid), Lock(), Lock()
 
-        def walk() -> None:
+        def process_groups() -> None:
             while True:
-                with taking:
-                    group = next(groups, None)
-                if group is None:
+                with groups_lock:
+                    load_group = next(groups, None)
+                if load_group is None:
                     return
-                part: TreeSum[S] = TreeSum(n_blocks)
+                group_sum: TreeSum[S] = TreeSum(n_blocks)
                 try:
-                    for block in group():
-                        part.add((0, block.number), function(block))
+                    for block in load_group():
+                        group_sum.add((0, block.number), function(block))
                 except BaseException:
-                    with taking:
-                        groups.close()  # the others stop after the group they are at
+                    with groups_lock:
+                        groups.close()  # the other threads stop after their current group
                     raise
-                with adding:
-                    total.add_all(part.nodes())
+                with total_lock:
+                    total.add_all(group_sum.nodes())
 
         n_groups = n_blocks if grid.table.source.resident else grid.n_parts
         with one_blas_thread():
-            others = [self._pool.submit(walk) for _ in range(min(self.n_jobs, n_groups) - 1)]
+            futures = [self._pool.submit(process_groups) for _ in range(min(self.n_jobs, n_groups) - 1)]
             try:
-                walk()
+                process_groups()
             finally:
-                wait(others)
-        for other in others:
-            other.result()
+                wait(futures)
+        for future in futures:
+            future.result()
         return total.result()
 
     def map_rows(self, function: Callable[[Block], T], grid: Grid) -> Iterator[T]:
         """Yield function(block) for all blocks, in order."""
         function = by_size(function)
-        for results in self._ahead(lambda group: [function(block) for block in group()], _groups(grid)):
+        for results in self._in_order(lambda load_group: [function(block) for block in load_group()], _groups(grid)):
             yield from results
 
     def stream(self, grid: Grid, ends: Sequence[int]) -> Iterator[Callable[[Callable[[Block], S]], S]]:
         """Yield, for each group of consecutive blocks, a `reduce` over that group."""
-        waiting: list[Block] = []
+        loaded: list[Block] = []
         lengths = deque(np.diff(ends, prepend=0))
-        for blocks in self._ahead(lambda group: group(), _groups(grid)):
-            waiting.extend(blocks)
-            while lengths and len(waiting) >= lengths[0]:
+        for blocks in self._in_order(lambda load_group: load_group(), _groups(grid)):
+            loaded.extend(blocks)
+            while lengths and len(loaded) >= lengths[0]:
                 length = lengths.popleft()
-                yield self._group_reduce(waiting[:length])
-                waiting = waiting[length:]
+                yield self._group_reduce(loaded[:length])
+                loaded = loaded[length:]
 
     def row_memory(self, last: RowMemory | None) -> RowMemory:
         """Return the memory for one more pass."""
-        return LocalRowMemory(None if last is None else last.here())
+        return LocalRowMemory(None if last is None else last.local_values())
 
     def run(self, function: Callable[[U], T], tasks: Iterable[U]) -> Iterable[T]:
         """Return function(task) for each task, in order: work without rows, such as Markov chains."""
@@ -164,43 +167,43 @@ class Local:
         def reduce(function: Callable[[Block], S]) -> S:
             total: TreeSum[S] = TreeSum(len(blocks))
             first, function = blocks[0].number, by_size(function)
-            # The pool also loads parts ahead; a single group is walked here, its blocks on the pool.
+            # The blocks of a group are processed on the pool, which also loads the parts of later groups.
             for block, value in zip(blocks, self.run(function, blocks), strict=True):
                 total.add((0, block.number - first), value)
             return total.result()
 
         return reduce
 
-    def _ahead(
-        self, walk: Callable[[Callable[[], list[Block]]], T], groups: Iterator[Callable[[], list[Block]]]
+    def _in_order(
+        self, function: Callable[[Callable[[], list[Block]]], T], groups: Iterator[Callable[[], list[Block]]]
     ) -> Iterator[T]:
-        """Yield walk(group) in order, with at most `n_jobs` groups under way: memory stays flat."""
+        """Yield function(group) in order; at most `n_jobs` groups are processed at a time, which bounds memory."""
         if self._pool is None:
             for group in groups:
-                yield walk(group)
+                yield function(group)
             return
-        under_way: deque[Future[T]] = deque()
+        pending: deque[Future[T]] = deque()
         try:
             for group in groups:
-                under_way.append(self._pool.submit(walk, group))
-                if len(under_way) >= self.n_jobs:
-                    yield under_way.popleft().result()
-            while under_way:
-                yield under_way.popleft().result()
+                pending.append(self._pool.submit(function, group))
+                if len(pending) >= self.n_jobs:
+                    yield pending.popleft().result()
+            while pending:
+                yield pending.popleft().result()
         finally:
-            for future in under_way:
+            for future in pending:
                 future.cancel()
 
 
 def _blocks(grid: Grid) -> Iterable[Block]:
-    """Return all blocks, or load them a part at a time."""
+    """Return all blocks; those on disk are loaded a part at a time."""
     if grid.table.source.resident:
         return grid.blocks
     return (block for i in range(grid.n_parts) for block in grid.load(i).blocks())
 
 
 def _groups(grid: Grid) -> Generator[Callable[[], list[Block]], None, None]:
-    """Yield loaders of consecutive blocks: one at a time in memory, a part at a time from disk."""
+    """Yield functions that load consecutive blocks: one block if the table is in memory, a part if it is on disk."""
     if grid.table.source.resident:
         for block in grid.blocks:
             yield partial(list, (block,))
@@ -213,7 +216,7 @@ def _loaded(grid: Grid, i: int) -> list[Block]:
     return list(grid.load(i).blocks())
 
 
-# What an executor is: the three verbs over a grid of blocks, whoever walks it.
+# The protocol of all executors.
 
 S = TypeVar("S", bound=Additive)
 T = TypeVar("T")
@@ -221,7 +224,7 @@ U = TypeVar("U")
 
 
 class Executor(Protocol):
-    """The three verbs. Whoever walks the two generators does so within `one_blas_thread`."""
+    """Processes the blocks of a grid. Callers iterate over the two generators within `one_blas_thread`."""
 
     def reduce(self, function: Callable[[Block], S], grid: Grid) -> S:
         """Return the sum of function(block) over all blocks."""

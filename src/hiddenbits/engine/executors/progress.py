@@ -1,4 +1,4 @@
-"""An executor that tells of the rows it walks: what a progress bar counts. The results are those of the executor."""
+"""An executor that reports how many rows it has processed, for progress bars, around another executor."""
 
 from __future__ import annotations
 
@@ -11,50 +11,50 @@ from hiddenbits.engine.executors.local import Executor, Local, S, T, U
 from hiddenbits.engine.row_memory import RowMemory
 
 OnRows = Callable[[int], None]
-"""Called with a number of rows that were walked, from any thread."""
+"""Called with the number of rows just processed, from any thread."""
 
 
 class ProgressExecutor:
-    """Walks as another executor does, and tells of it: after each block on this machine, after each pass on a cluster.
+    """Reports rows, and leaves all else to another executor: after each block locally, after each pass on a cluster.
 
     Parameters
     ----------
     executor : Executor
-        Who walks.
-    tell : callable
+        The executor that processes the rows.
+    on_progress : callable
         Called with the number of rows.
     """
 
-    def __init__(self, executor: Executor, tell: OnRows) -> None:
-        self.executor, self._tell = executor, tell
-        self._here = local()  # whether this thread is inside a walk: rows that a verb walks there are not new ones
+    def __init__(self, executor: Executor, on_progress: OnRows) -> None:
+        self.executor, self._on_progress = executor, on_progress
+        self._thread = local()  # whether this thread is in map_rows: rows of methods called there do not count again
 
     def reduce(self, function: Callable[[Block], S], grid: Grid) -> S:
         """Return the sum of function(block) over all blocks."""
         if isinstance(self.executor, Local):
-            return self.executor.reduce(partial(self._counted, function), grid)
+            return self.executor.reduce(partial(self._reporting, function), grid)
         total = self.executor.reduce(function, grid)
-        self._walked(grid.table.shape[0])
+        self._report(grid.table.shape[0])
         return total
 
     def map_rows(self, function: Callable[[Block], T], grid: Grid) -> Iterator[T]:
         """Yield function(block) for all blocks, in order."""
         results = iter(self.executor.map_rows(function, grid))
         for start in range(0, grid.table.shape[0], grid.height):
-            outermost, self._here.inside = not self._inside, True
+            outermost, self._thread.inside = not self._inside, True
             try:
                 result = next(results)
             finally:
-                self._here.inside = not outermost
-            self._walked(min(grid.height, grid.table.shape[0] - start))
+                self._thread.inside = not outermost
+            self._report(min(grid.height, grid.table.shape[0] - start))
             yield result
 
     def stream(self, grid: Grid, ends: Sequence[int]) -> Iterator[Callable[[Callable[[Block], S]], S]]:
         """Yield, for each group of consecutive blocks, a `reduce` over that group."""
-        walked = 0
+        first_row = 0
         for reduce, end in zip(self.executor.stream(grid, ends), ends, strict=True):
-            rows = min(end * grid.height, grid.table.shape[0]) - walked
-            walked += rows
+            rows = min(end * grid.height, grid.table.shape[0]) - first_row
+            first_row += rows
             yield partial(self._group, reduce, rows)
 
     def row_memory(self, last: RowMemory | None) -> RowMemory:
@@ -67,23 +67,23 @@ class ProgressExecutor:
 
     @property
     def _inside(self) -> bool:
-        return getattr(self._here, "inside", False)
+        return getattr(self._thread, "inside", False)
 
-    def _walked(self, rows: int) -> None:
+    def _report(self, rows: int) -> None:
         if not self._inside:
-            self._tell(rows)
+            self._on_progress(rows)
 
-    def _counted(self, function: Callable[[Block], S], block: Block) -> S:
+    def _reporting(self, function: Callable[[Block], S], block: Block) -> S:
         value = function(block)
-        self._walked(block.n_rows)
+        self._report(block.n_rows)
         return value
 
     def _group(self, reduce: Callable[[Callable[[Block], S]], S], rows: int, function: Callable[[Block], S]) -> S:
         total = reduce(function)
-        self._walked(rows)
+        self._report(rows)
         return total
 
 
 def without_progress(executor: Executor) -> Executor:
-    """Return who walks, without telling: for walks over something else than the rows of the table."""
+    """Return the executor itself, which reports no rows: to process something other than the rows of the table."""
     return executor.executor if isinstance(executor, ProgressExecutor) else executor

@@ -1,1 +1,1 @@
-"""How fits continue from pass to pass: EM, climbs along the gradient, random steps."""
+"""What a fit does from pass to pass: restarts and stages, EM, gradient ascent, random steps."""

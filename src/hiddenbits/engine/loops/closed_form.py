@@ -1,4 +1,4 @@
-"""Models whose statistics do not depend on their parameters: one pass over the table is the fit."""
+"""Closed-form fits: if the statistics do not depend on the parameters, one pass over the table is enough."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def fit_closed_form(
 
 
 def one_pass(model: Model[P, S], context: FitContext, position: Position) -> tuple[Position, StopReason]:
-    """Walk the table once."""
+    """Make the one pass over the table."""
     key = Key(context.settings.seed, position.restart)
     shared = model.prepare(position.params)
     stats = context.passes(partial(block_statistics, model, position.params, shared, key, None))
-    new = model.update(position.params, stats)
-    objective = model.objective(new, stats)
-    position = replace(position, params=new, safe=new, objective=objective, trace=(*position.trace, objective))
+    params = model.update(position.params, stats)
+    objective = model.objective(params, stats)
+    position = replace(position, params=params, safe=params, objective=objective, trace=(*position.trace, objective))
     reason = StopReason.CONVERGED if np.isfinite(objective) else StopReason.NOT_FINITE
     context.after_pass(position, reason)
     return position, reason

@@ -1,8 +1,16 @@
-"""The EM loop: one for all models, with extrapolation, checkpoints and a named reason to stop.
+"""The EM loop: the same for all models, with extrapolation, checkpoints and a named reason to stop.
 
-A pass is three steps: `evaluate` walks the table, `judge` says what that means, `advance` makes the
-next position. Everything that the next pass depends on is in a `Position`; a checkpoint is a Position on disk, so a fit
-that was interrupted continues as if it had not been.
+`iterate` makes one pass over the table after the other. A pass has three steps:
+
+1. `evaluate`: the E-step. The executor applies `block_statistics` to every block and adds the results; the model makes
+   the objective of the sum. The M-step (`Evaluation.updated`) is computed only if it is needed.
+2. `judge`: compare the objective with that of the pass before. The result is a `Verdict`.
+3. `advance`: make the next `Position` from the verdict. Its `params` are the M-step result, or an extrapolation from
+   three such results (`squarem.py`). Some verdicts end the loop, see `STOP_REASONS`.
+
+If an extrapolation lowers the objective, the verdict is `REVERT`, and the next pass evaluates `Position.safe`, the last
+M-step result. All that the next pass depends on is in the `Position`, and a checkpoint is a Position on disk. So an
+interrupted fit continues as if it had not been interrupted.
 """
 
 from __future__ import annotations
@@ -19,30 +27,30 @@ from hiddenbits.engine.block_statistics import block_statistics
 from hiddenbits.engine.executors.local import Executor
 from hiddenbits.engine.loops.fit_context import FitContext
 from hiddenbits.engine.loops.restarts import all_restarts
-from hiddenbits.engine.loops.squarem import adjusted, next_point
+from hiddenbits.engine.loops.squarem import after_trial, next_point
 from hiddenbits.engine.outcome import Outcome, StopReason
 from hiddenbits.engine.row_memory import RowMemory
 from hiddenbits.engine.state import CheckpointStore, Extrapolation, Position, Settings, Watch
 from hiddenbits.model_api import Extrapolates, Key, Model, P, S
 
-# Falls up to this share of max(|objective|, weight of the rows) are rounding; the weight, because the objective can be
-# near 0 although the terms that were added are not. COARSE is for models that do not promise monotonicity: float32.
+# A decrease of up to this share of max(|objective|, weight of the rows) is rounding. The weight is included because the
+# objective can be near 0 although its terms are not. COARSE is for models that are not monotone, such as in float32.
 ROUNDING, COARSE = 1e-10, 1e-5
 
 
 class Verdict(Enum):
-    """What a pass means."""
+    """What the objective of a pass implies."""
 
-    REVERT = auto()  # an extrapolation lowered the objective: back to the last update
-    DIVERGED = auto()  # the objective is not a number
+    REVERT = auto()  # an extrapolation lowered the objective: back to the last M-step result
+    DIVERGED = auto()  # the objective is not finite
     ACCEPTED = auto()  # an extrapolation did not lower the objective: a plain step follows
     FELL = auto()  # the objective fell by more than rounding
-    RECOVERING = auto()  # it fell, but rows may have lost their memory with a worker: it comes back
+    RECOVERING = auto()  # it fell, but rows may have lost their memory with a worker: it will rise again
     CONVERGED = auto()  # the gain is within the tolerance
     CONTINUE = auto()
 
 
-ENDS = {
+STOP_REASONS = {
     Verdict.DIVERGED: StopReason.NOT_FINITE,
     Verdict.FELL: StopReason.FELL,
     Verdict.CONVERGED: StopReason.CONVERGED,
@@ -62,7 +70,7 @@ def fit_em(
 
 
 def iterate(model: Model[P, S], context: FitContext, position: Position) -> tuple[Position, StopReason]:
-    """Make passes until there is a reason to stop; return where that is, and the reason."""
+    """Make passes until there is a reason to stop; return the last position and the reason."""
     reason = None
     while reason is None:
         position, reason = one_pass(model, context, position)
@@ -71,24 +79,24 @@ def iterate(model: Model[P, S], context: FitContext, position: Position) -> tupl
 
 
 def one_pass(model: Model[P, S], context: FitContext, position: Position) -> tuple[Position, StopReason | None]:
-    """Walk the table; return the next position, and why to stop if it is time."""
-    seen = evaluate(model, context, position)
+    """Make one pass over the table; return the next position, and the reason to stop or None."""
+    evaluation = evaluate(model, context, position)
     verdict = judge(
-        seen.objective,
+        evaluation.objective,
         position.objective,
         limit=context.settings.tol * context.weight,
-        weight=max(context.weight, 1.0),  # a prior counts in rows, whatever their weight
+        weight=max(context.weight, 1.0),  # the prior does not shrink with the weights of the rows
         rounding=ROUNDING if model.promises.monotone else COARSE,
         extrapolated=position.extrapolation.tried,
-        memory_may_be_missing=seen.memory_may_be_missing,
+        memory_may_be_missing=evaluation.memory_may_be_missing,
         last_gain=position.last_gain,
     )
-    return advance(model, context.settings, position, seen, verdict)
+    return advance(model, context.settings, position, evaluation, verdict)
 
 
 @dataclass(frozen=True, eq=False)
 class Evaluation(Generic[P, S]):
-    """What a pass found at the parameters of a position."""
+    """The result of a pass: statistics and objective at the parameters of a position."""
 
     model: Model[P, S]
     params: P
@@ -98,17 +106,17 @@ class Evaluation(Generic[P, S]):
 
     @cached_property
     def updated(self) -> P:
-        """The M-step result, computed when it is needed: a refused pass never needs it."""
+        """The M-step result, computed on first use: a rejected pass does not need it."""
         return self.model.update(self.params, self.stats)
 
     @property
     def memory_may_be_missing(self) -> bool:
-        """Whether rows that should remember the pass before may not."""
+        """Whether some rows may lack the memory of the pass before."""
         return self.row_memory is not None and self.row_memory.may_be_missing
 
 
 def evaluate(model: Model[P, S], context: FitContext, now: Position) -> Evaluation[P, S]:
-    """Walk the table once, at the position's parameters."""
+    """Make one pass over the table at the parameters of the position."""
     params = now.params
     key = Key(context.settings.seed, now.restart, len(now.trace))
     row_memory = context.executor.row_memory(now.row_memory) if model.promises.carry else None
@@ -117,55 +125,55 @@ def evaluate(model: Model[P, S], context: FitContext, now: Position) -> Evaluati
 
 
 def advance(
-    model: Model[P, S], settings: Settings, now: Position, seen: Evaluation[P, S], verdict: Verdict
+    model: Model[P, S], settings: Settings, now: Position, evaluation: Evaluation[P, S], verdict: Verdict
 ) -> tuple[Position, StopReason | None]:
-    """Return the next position, and why to stop if it is time: the only place where EM moves."""
+    """Return the next position, and the reason to stop or None; nothing else changes the position within a stage."""
     if verdict is Verdict.REVERT:
-        extrapolation = adjusted(now.extrapolation, good=False)
+        extrapolation = after_trial(now.extrapolation, accepted=False)
         trace = (*now.trace, now.objective)
-        then = replace(now, params=now.safe, refused=True, trace=trace, extrapolation=extrapolation)
+        following = replace(now, params=now.safe, refused=True, trace=trace, extrapolation=extrapolation)
     elif verdict is Verdict.DIVERGED:
-        then = replace(now, trace=(*now.trace, now.objective))
+        following = replace(now, trace=(*now.trace, now.objective))
     else:
-        params, extrapolation = _next_params(model, settings, now, seen, verdict)
-        then = replace(
+        params, extrapolation = _next_params(model, settings, now, evaluation, verdict)
+        following = replace(
             now,
             params=params,
-            safe=seen.updated,
+            safe=evaluation.updated,
             refused=False,
-            objective=seen.objective,
-            trace=(*now.trace, seen.objective),
+            objective=evaluation.objective,
+            trace=(*now.trace, evaluation.objective),
             extrapolation=extrapolation,
-            row_memory=seen.row_memory and seen.row_memory.settled(),
+            row_memory=evaluation.row_memory and evaluation.row_memory.accepted(),
         )
-    out_of_passes = StopReason.MAX_ITER if then.n_passes >= settings.max_iter else None
-    return then, ENDS.get(verdict) or out_of_passes
+    out_of_passes = StopReason.MAX_ITER if following.n_passes >= settings.max_iter else None
+    return following, STOP_REASONS.get(verdict) or out_of_passes
 
 
 def _next_params(
-    model: Model[P, S], settings: Settings, now: Position, seen: Evaluation[P, S], verdict: Verdict
+    model: Model[P, S], settings: Settings, now: Position, evaluation: Evaluation[P, S], verdict: Verdict
 ) -> tuple[P, Extrapolation]:
-    """Return what the next pass looks at, the update or an extrapolation, and where that leaves the extrapolation.
+    """Return the parameters that the next pass evaluates, the update or an extrapolation, and the extrapolation state.
 
-    Where it is time for it, a pass keeps the first of three points, and the next one extrapolates from the third.
+    One pass stores the first of three points, and the next one extrapolates from all three.
     """
-    new, extrapolation = seen.updated, now.extrapolation
+    updated, extrapolation = evaluation.updated, now.extrapolation
     if verdict is Verdict.ACCEPTED:
-        return new, adjusted(extrapolation, good=True)
-    if verdict is Verdict.RECOVERING:  # the points before and after do not belong to one course
-        return new, replace(extrapolation, theta0=None)
-    wanted = verdict is Verdict.CONTINUE and settings.accelerate and model.promises.accelerates
-    if not wanted or now.n_passes + 1 < extrapolation.begins_after:
-        return new, extrapolation
-    moves = cast("Extrapolates[P]", model)  # as it promises; isinstance of a protocol takes a tenth of a short pass
-    here, first = moves.to_vector(now.params), extrapolation.theta0
-    if first is None:
-        return new, replace(extrapolation, theta0=here)
-    there = moves.to_vector(new)
-    if not len(first) == len(here) == len(there):  # coordinates may change with a model's structure
-        return new, replace(extrapolation, theta0=here)
-    extrapolation, vector = next_point(extrapolation, here, there)
-    return moves.from_vector(vector, new), extrapolation
+        return updated, after_trial(extrapolation, accepted=True)
+    if verdict is Verdict.RECOVERING:  # the points before and after lost memory cannot be combined
+        return updated, replace(extrapolation, theta0=None)
+    accelerate = verdict is Verdict.CONTINUE and settings.accelerate and model.promises.accelerates
+    if not accelerate or now.n_passes + 1 < extrapolation.begins_after:
+        return updated, extrapolation
+    linked = cast("Extrapolates[P]", model)  # as it promises; isinstance of a protocol takes a tenth of a short pass
+    theta0, theta1 = extrapolation.theta0, linked.to_vector(now.params)
+    if theta0 is None:
+        return updated, replace(extrapolation, theta0=theta1)
+    theta2 = linked.to_vector(updated)
+    if not len(theta0) == len(theta1) == len(theta2):  # coordinates may change with a model's structure
+        return updated, replace(extrapolation, theta0=theta1)
+    extrapolation, vector = next_point(extrapolation, theta1, theta2)
+    return linked.from_vector(vector, updated), extrapolation
 
 
 def judge(
@@ -179,24 +187,24 @@ def judge(
     memory_may_be_missing: bool = False,
     last_gain: float | None = None,
 ) -> Verdict:
-    """Return what a pass means; the first rule that applies decides.
+    """Return the verdict on a pass; the first rule that applies decides.
 
     Parameters
     ----------
     objective, before : float
-        What the pass found, and the pass before; -inf before a first pass.
+        Of this pass and of the pass before; -inf before the first pass.
     limit : float
-        A gain that counts as none, in nats over the table.
+        The largest gain that counts as convergence, in nats over the table.
     weight : float
         Of all rows, at least 1.
     rounding : float
-        `ROUNDING`, or `COARSE` where the model does not promise that the objective never falls.
+        `ROUNDING`, or `COARSE` for a model that is not monotone.
     extrapolated : bool
-        The pass looked at an extrapolation, from which there is a way back.
+        The pass evaluated an extrapolation, which can be reverted.
     memory_may_be_missing : bool
-        Rows that should remember the pass before may not.
+        Some rows may lack the memory of the pass before.
     last_gain : float or None
-        What the pass before gained: inf if it was refused, None before the second pass.
+        Gain of the pass before: inf if it was rejected, None before the second pass.
     """
     if extrapolated and not objective >= before:  # also where it is not a number
         return Verdict.REVERT
@@ -207,8 +215,8 @@ def judge(
     gain = objective - before
     if gain < -rounding * max(abs(objective), weight):
         return Verdict.RECOVERING if memory_may_be_missing else Verdict.FELL
-    # Lost memory understates the gain: after a large one another pass decides.
-    quick_before = last_gain is not None and last_gain > limit
-    if gain <= limit and not (memory_may_be_missing and quick_before):
+    # Lost memory understates the gain: right after a large gain, another pass decides.
+    last_gain_was_large = last_gain is not None and last_gain > limit
+    if gain <= limit and not (memory_may_be_missing and last_gain_was_large):
         return Verdict.CONVERGED
     return Verdict.CONTINUE

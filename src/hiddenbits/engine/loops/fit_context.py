@@ -1,4 +1,13 @@
-"""Everything that one restart needs: table, executor, settings, checkpoints, callbacks and the log."""
+"""What a restart needs besides its position, and what happens between two passes.
+
+A `FitContext` is made once per fit and does not change: the blocks of the table (`grid`), the executor that processes
+them, the settings, and where there are any, the checkpoint file and the callbacks. The loops use three methods of it:
+
+- `passes(function)`: apply a function to every block of the table, and return the sum.
+- `after_pass(position, reason)`: log, call the callbacks, look at the clock, save the checkpoint. It returns why to
+  stop, or None to go on.
+- `save_checkpoint(position)`: save a position that is not the end of a pass, such as a new stage.
+"""
 
 from __future__ import annotations
 
@@ -27,15 +36,15 @@ def _now() -> float:
 
 
 @dataclass
-class _Logged:
-    """How far the log is: which restart, and how many stages and online passes of it were logged."""
+class _ProgressLog:
+    """What the log has reported so far: which restart, and how many of its stages and online passes."""
 
     restart: int = 0
     stages: int = 0
     online_passes: int = 0
 
-    def moved(self, position: Position) -> None:
-        """Log each new stage and online pass, except the stage that a restart begins in."""
+    def update(self, position: Position) -> None:
+        """Log each new stage and online pass, except the first stage of a restart."""
         stages, online = len(position.stages), position.online.passes
         if position.restart == self.restart and position.trace and stages > self.stages:
             LOG.info(
@@ -48,22 +57,22 @@ class _Logged:
 
 
 @dataclass
-class _Pace:
-    """When the last pass ended, the seconds that it took, and why the fit was asked to stop after it, if it was."""
+class _Clock:
+    """When the last pass ended, how long it took, and whether a callback or the time limit stops the fit after it."""
 
-    ended: float = field(default_factory=_now)
-    took: float = 0.0
+    pass_end: float = field(default_factory=_now)
+    pass_seconds: float = 0.0
     stop: StopReason | None = None
 
-    def after_pass(self) -> None:
-        """Note that a pass has ended."""
+    def end_pass(self) -> None:
+        """Record that a pass has ended."""
         now = _now()
-        self.ended, self.took = now, now - self.ended
+        self.pass_end, self.pass_seconds = now, now - self.pass_end
 
 
 @dataclass(frozen=True, eq=False)
 class FitContext:
-    """Everything one restart needs: table, executor, settings, checkpoints, callbacks and the log."""
+    """Everything that a restart needs besides its position."""
 
     grid: Grid
     executor: Executor
@@ -71,19 +80,19 @@ class FitContext:
     summary: Summary
     checkpoints: CheckpointStore | None = None
     watch: Watch | None = None
-    logged: _Logged | None = field(default_factory=_Logged)  # None: nothing is to be logged
-    over_all: Passes | None = None  # of a fit to a subsample: the sum of a function over all rows
-    begun: float = field(default_factory=_now)
-    pace: _Pace = field(default_factory=_Pace)
+    progress_log: _ProgressLog | None = field(default_factory=_ProgressLog)  # None: no logging
+    sum_over_all_rows: Passes | None = None  # for fits to a subsample: `passes` over all rows
+    start_time: float = field(default_factory=_now)
+    clock: _Clock = field(default_factory=_Clock)
 
     def passes(self, function: Callable[[Block], S], /) -> S:
         """Return the sum of a function over the blocks.
 
-        Rows are sampled from the table as it was given: whether equal rows were collapsed must not change the sample.
+        Rows are sampled from the table as it was passed in, so that collapsing equal rows does not change the sample.
         """
         grid = self.grid.as_given if isinstance(function, RowSampler) else self.grid
-        here = grid is not self.grid and grid.table.source.resident  # a cluster would hold the rows twice
-        return (self.local if here else self.executor).reduce(function, grid)
+        in_this_process = grid is not self.grid and grid.table.source.resident  # a cluster would hold the rows twice
+        return (self.local if in_this_process else self.executor).reduce(function, grid)
 
     @property
     def local(self) -> Local:
@@ -96,18 +105,18 @@ class FitContext:
         """Weight of all rows."""
         return float(self.summary.weight)
 
-    def late(self, times: float = 1.0) -> bool:
-        """Return whether the time of the fit is over, or would be before the middle of the next pass.
+    def out_of_time(self, relative_length: float = 1.0) -> bool:
+        """Return whether the time limit is reached, or would be before the middle of the next pass.
 
-        That is expected to take so many times as long as the last one.
+        `relative_length` is the expected duration of the next pass, relative to the last one.
         """
         limit = self.settings.max_time
-        return limit is not None and _now() - self.begun + 0.5 * times * self.pace.took >= limit
+        return limit is not None and _now() - self.start_time + 0.5 * relative_length * self.clock.pass_seconds >= limit
 
-    def keep(self, position: Position) -> Position:
+    def save_checkpoint(self, position: Position) -> Position:
         """Log and save a position; return it."""
-        if self.logged:
-            self.logged.moved(position)
+        if self.progress_log:
+            self.progress_log.update(position)
         if self.checkpoints:
             self.checkpoints.save(position, self.summary)
         return position
@@ -115,31 +124,31 @@ class FitContext:
     def after_pass(
         self, position: Position, reason: StopReason | None, *, to_callbacks: bool = True, save: bool = True
     ) -> StopReason | None:
-        """Log a pass, call the callbacks if it is for them, and save where it led unless that is the end.
+        """Log a pass, call the callbacks unless `to_callbacks` is False, and save the position unless the loop stops.
 
-        Return why the loop should stop: its own reason, or that a callback asks for it or the time of the fit is over.
+        Return why the loop stops: `reason`, a callback or the time limit; None to go on.
         """
-        self.pace.after_pass()
-        if self.logged and LOG.isEnabledFor(logging.DEBUG) and position.trace:
+        self.clock.end_pass()
+        if self.progress_log and LOG.isEnabledFor(logging.DEBUG) and position.trace:
             LOG.debug(
                 "Restart %d: pass %d, objective %.10g.", position.restart + 1, len(position.trace), position.trace[-1]
             )
-        asked = bool(self.watch and to_callbacks and self.watch(position, False))
-        self.pace.stop = StopReason.CALLBACK if asked else StopReason.TIME if self.late() else None
-        reason = reason or self.pace.stop
+        callback_stops = bool(self.watch and to_callbacks and self.watch(position, False))
+        self.clock.stop = StopReason.CALLBACK if callback_stops else StopReason.TIME if self.out_of_time() else None
+        reason = reason or self.clock.stop
         if reason is None and save:
-            self.keep(position)
+            self.save_checkpoint(position)
         return reason
 
-    def log_stop(self, words: str, position: Position) -> None:
-        """Log why a restart stopped; `position` is the one after its end."""
+    def log_stop(self, name: str, position: Position) -> None:
+        """Log why a restart stopped; `name` is a format for its number and n_init, `position` that after its end."""
         if LOG.isEnabledFor(logging.INFO):
             end = position.finished[-1]
             numbers = (position.restart, self.settings.n_init, str(end.reason), end.n_iter, end.objective)
-            LOG.info(words + " stopped: %s after %d passes, objective %.10g.", *numbers)
+            LOG.info(name + " stopped: %s after %d passes, objective %.10g.", *numbers)
 
 
 Loop = Callable[[Any, FitContext, Position], tuple[Position, StopReason]]
-"""Goes on with a model from a position; returns where it ends, and why."""
+"""Fits a model from a position on; returns the position where it ends, and the reason."""
 RestartLoop = Callable[[FitContext, Position], Position]
-"""Runs one restart, or what is left of it; returns the position after its end."""
+"""Runs one restart, or after a resume the rest of it; returns the position after its end."""

@@ -1,4 +1,4 @@
-"""Online EM: a running average of statistics, one update for each group of blocks."""
+"""Online EM: a running average of statistics, and one update for each group of blocks."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from hiddenbits.engine.executors.local import Executor
 from hiddenbits.engine.state import Running
 from hiddenbits.model_api import Key, Model, OnlineForm, P, S
 
-# Rows that one update is made from: at first a few, later a share of the rows seen. A hundred million rows need
-# hundreds of updates, not thousands, and long groups keep many hands busy; their cells must still fit in memory.
+# Rows per update: at first a fixed number, later a share of the rows so far. A hundred million rows then need hundreds
+# of updates, not thousands, and long groups occupy many workers; their cells must still fit in memory.
 GROUP_ROWS, GROUP_SHARE, GROUP_CELLS = 16384, 64, 1 << 23
-# Rows of a long table that online EM begins with a fit to, and the most cells of them.
+# Rows, and the most cells, of the fit that online EM begins with on a long table.
 FIRST_ROWS, FIRST_CELLS = 4096, 1 << 25
-# A group enters with (its share of the weight so far) ^ forgetting: the k-th equal group with k^-.6 where the start was
-# far from a fit and its statistics have to be forgotten soon. After a fit rows are forgotten more slowly, because an
-# average over few rows is a worse fit than the one before. With an exponent of 1 nothing is ever forgotten.
+# The weight of a group in the average is (its share of the weight so far) ^ forgetting. In online passes that start far
+# from the solution, the k-th of equal groups has weight k^-.6, so that early statistics are soon forgotten. After a fit
+# rows are forgotten more slowly, because an average over few rows is a worse fit. An exponent of 1 forgets nothing.
 FORGETTING, FORGETTING_FIT = 0.6, 0.8
 
 
 def online_form(model: Model[P, S]) -> Model[P, S]:
-    """Return the form of a model for online EM; parameters and the kind of statistics are the same.
+    """Return the variant of a model for online EM, with the same parameters and type of statistics.
 
-    A model whose statistics hold only at the parameters that they were computed with has a separate form.
+    A model has one if its statistics are valid only at the parameters with which they were computed.
     """
     return model.online() if isinstance(model, OnlineForm) else model
 
 
 def first_rows(grid: Grid, executor: Executor, seed: int) -> Grid:
-    """Return the rows that online EM begins with a fit to: all of a short table, some of a long one, in memory."""
+    """Return the rows of the fit that online EM begins with: all of a short table, a sample in memory of a long one."""
     table = grid.table
     n, d = table.shape
     rows = min(FIRST_ROWS, max(FIRST_CELLS // max(d, 1), 1))
@@ -42,12 +42,12 @@ def first_rows(grid: Grid, executor: Executor, seed: int) -> Grid:
         return grid
     if not table.only_bits:
         return take_rows(table, np.arange(rows)).grid(grid.height)
-    drawn: SomeRows = executor.reduce(RowSampler(seed, rate_for(rows, table.weights, n)), grid)
-    return drawn.table(float(n if table.weights is None else table.weights.sum())).grid(grid.height)
+    sample: SomeRows = executor.reduce(RowSampler(seed, rate_for(rows, table.weights, n)), grid)
+    return sample.table(float(n if table.weights is None else table.weights.sum())).grid(grid.height)
 
 
 def group_ends(grid: Grid) -> list[int]:
-    """Return the block at which each group ends; from the table alone, so that all executors walk the same groups."""
+    """Return the block at which each group ends; it depends on the table alone, so that all executors agree."""
     most = max(GROUP_ROWS, int(GROUP_CELLS / max(grid.table.source.row_cells, 1.0)))
     ends: list[int] = [0]
     while ends[-1] < grid.n_blocks:
@@ -63,13 +63,13 @@ def online_pass(
     executor: Executor,
     grid: Grid,
     key: Key,
-    stands_for: float | None = None,
+    table_weight: float | None = None,
     forgetting: float = FORGETTING_FIT,
 ) -> tuple[P, Running]:
-    """Walk the table once, updating after each group; return the parameters and the running average.
+    """Make one pass over the table with an update after each group; return the parameters and the running average.
 
-    `stands_for` is the weight of the whole table where it is known; otherwise the weight seen so far counts. Where the
-    statistics do not depend on the parameters nothing fades, and one update is enough: the fit to all rows so far.
+    `table_weight` is the weight of the whole table if it is known; by default that of the rows so far is used. If the
+    statistics do not depend on the parameters, nothing is forgotten, and one update fits all rows so far.
     """
     model = online_form(model)
     if model.promises.closed_form:
@@ -85,5 +85,5 @@ def online_pass(
         if weight <= 0.0:
             continue
         running = running.with_group(stats, weight, forgetting)
-        params = model.update(params, running.stats.scaled(stands_for or running.weight))
+        params = model.update(params, running.stats.scaled(table_weight or running.weight))
     return params, running

@@ -1,13 +1,16 @@
-"""Extrapolated EM that never goes down: squared iterative extrapolation, one pass at a time.
+"""SQUAREM: squared iterative extrapolation of EM, one pass at a time, which never lowers the objective.
 
 From theta0, two EM steps give theta1 and theta2. With r = theta1 - theta0 and v = (theta2 - theta1) - r, the
 extrapolation is
 
     theta0 + 2 a r + a^2 v,   a = |r| / |v|   (Varadhan & Roland 2008, scheme S3), at least 1 (which is theta2)
 
-and it is kept only if the objective there is not below that at theta1; otherwise the fit continues from the update of
-theta1. One plain EM step follows each extrapolation. Each step takes one pass, so that a checkpoint can be written
-after it.
+The fit keeps it only if its objective is not below that of theta1; otherwise the fit continues from theta2. One plain
+EM step follows each extrapolation. A cycle is three passes, after each of which a checkpoint can be written:
+
+1. Evaluate theta0: its update is theta1, and theta0 is stored (`Extrapolation.theta0`).
+2. Evaluate theta1: its update is theta2. `next_point` makes the extrapolation, which is evaluated next.
+3. Evaluate the extrapolation, which is accepted or not. `after_trial` adapts the longest step that is allowed.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ from hiddenbits.engine.state import Extrapolation
 
 
 def next_point(extrapolation: Extrapolation, theta1: Floats, theta2: Floats) -> tuple[Extrapolation, Floats]:
-    """Return the extrapolation from three points, and where it lands."""
+    """Return the state of the extrapolation, and the point that three points lead to."""
     theta0 = extrapolation.theta0
     assert theta0 is not None, "an extrapolation needs three points"  # noqa: S101
     r = theta1 - theta0
@@ -38,10 +41,10 @@ def next_point(extrapolation: Extrapolation, theta1: Floats, theta2: Floats) -> 
     return replace(extrapolation, tried=True, at_limit=at_limit), v
 
 
-def adjusted(extrapolation: Extrapolation, *, good: bool) -> Extrapolation:
-    """Return the state after the pass that looked at the extrapolation."""
+def after_trial(extrapolation: Extrapolation, *, accepted: bool) -> Extrapolation:
+    """Return the state after the pass that evaluated the extrapolation."""
     longest = extrapolation.longest
-    if not good:
+    if not accepted:
         longest = max(4.0, longest / 4.0)
     elif extrapolation.at_limit:
         longest *= 4.0

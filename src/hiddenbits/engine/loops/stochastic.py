@@ -1,8 +1,8 @@
-"""Random steps: one for each group of rows, with a memory that persists from step to step.
+"""Stochastic gradient ascent: a random step for each group of rows, with a memory that persists from step to step.
 
-For models whose objective cannot be computed but whose gradient can be estimated, such as machines with too many states
-to enumerate. An epoch walks the table once. The steps grow smaller to a planned end, unless a function of the family
-looks at its rows after each epoch and says when to stop.
+For models whose objective cannot be computed but whose gradient can be estimated, such as restricted Boltzmann machines
+with too many states to enumerate. An epoch is one pass over the table. Step sizes decrease by a fixed schedule, unless
+the family stops the fit early by a function that is called after each epoch.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from hiddenbits.engine.state import CheckpointStore, Position, Settings, Watch
 from hiddenbits.model_api import Key, P, Passes, Persists, S
 
 AfterEpoch = Callable[[Any, Any, Any, Key, Passes], tuple[Any, Any, float, bool]]
-"""Takes model, parameters and memory; returns these two, a score (larger is better), and whether the fit is over."""
+"""Takes model, parameters, memory, key and passes; returns the two, a score (larger is better) and whether to stop."""
 
 
 def fit_persistent(
@@ -43,19 +43,20 @@ def fit_persistent(
 def epochs(
     model: Persists[P, S], context: FitContext, position: Position, after_epoch: AfterEpoch | None = None
 ) -> tuple[Position, StopReason]:
-    """Go through the epochs, or those that are left; return where that leads, and why to stop there."""
+    """Run the epochs, or after a resume the remaining ones; return the last position and the reason to stop."""
     settings = context.settings
     if position.memory is None:
         key = Key(settings.seed, position.restart).stream("memory")
-        position = context.keep(replace(position, memory=model.first_memory(position.params, context.summary, key)))
-    reason = None if settings.max_iter else StopReason.SCHEDULE  # no epochs: the start alone
+        memory = model.first_memory(position.params, context.summary, key)
+        position = context.save_checkpoint(replace(position, memory=memory))
+    reason = None if settings.max_iter else StopReason.SCHEDULE  # no epochs: the fit is its start
     while reason is None:
-        position, over = _epoch(model, context.grid, context.executor, settings, position), False
+        position, stop = _epoch(model, context.grid, context.executor, settings, position), False
         if after_epoch is not None:
-            position, over = _scored(model, after_epoch, context, position)
+            position, stop = _scored(model, after_epoch, context, position)
         if not np.isfinite(position.objective):
             reason = StopReason.NOT_FINITE
-        elif over:
+        elif stop:
             reason = StopReason.CONVERGED
         elif len(position.trace) >= settings.max_iter:
             reason = StopReason.MAX_ITER if after_epoch else StopReason.SCHEDULE
@@ -64,7 +65,7 @@ def epochs(
 
 
 def _epoch(model: Persists[P, S], grid: Grid, executor: Executor, settings: Settings, now: Position) -> Position:
-    """Walk the table once, with a step for each group of rows; return where that leads, and how well it is going."""
+    """Make one pass over the table with a step for each group of rows; the objective is the mean score of the steps."""
     group_blocks = max(1, model.batch_rows // grid.height)
     ends = [min(end, grid.n_blocks) for end in range(group_blocks, grid.n_blocks + group_blocks, group_blocks)]
     n_groups = len(ends)
@@ -75,9 +76,9 @@ def _epoch(model: Persists[P, S], grid: Grid, executor: Executor, settings: Sett
         stats = reduce(partial(block_statistics, model, params, model.prepare(params), key, None))
         if float(stats.weight) <= 0.0:
             continue
-        left = 1.0 - (epoch + number / n_groups) / settings.max_iter
-        params, memory, height = model.step(params, memory, stats, left, key.stream("step"), executor.run)
-        total, weight = total + height * float(stats.weight), weight + float(stats.weight)
+        share = 1.0 - (epoch + number / n_groups) / settings.max_iter
+        params, memory, score = model.step(params, memory, stats, share, key.stream("step"), executor.run)
+        total, weight = total + score * float(stats.weight), weight + float(stats.weight)
     objective = total / max(weight, 1e-300)
     return replace(now, params=params, safe=params, memory=memory, objective=objective, trace=(*now.trace, objective))
 
@@ -85,8 +86,8 @@ def _epoch(model: Persists[P, S], grid: Grid, executor: Executor, settings: Sett
 def _scored(
     model: Persists[P, S], after_epoch: AfterEpoch, context: FitContext, now: Position
 ) -> tuple[Position, bool]:
-    """Return the position as the family sees it after an epoch, and whether the fit is over."""
+    """Return the position with the results of `after_epoch`, and whether to stop."""
     key = Key(context.settings.seed, now.restart)
-    params, memory, score, over = after_epoch(model, now.params, now.memory, key, context.passes)
+    params, memory, score, stop = after_epoch(model, now.params, now.memory, key, context.passes)
     trace = (*now.trace[:-1], score)
-    return replace(now, params=params, safe=params, memory=memory, objective=score, trace=trace), over
+    return replace(now, params=params, safe=params, memory=memory, objective=score, trace=trace), stop

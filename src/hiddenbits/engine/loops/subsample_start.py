@@ -1,9 +1,10 @@
-"""The start on a subsample: most of the way to the fit of a large table can be gone on some of its rows.
+"""The start on a subsample: most iterations of a fit to a long table need only some of its rows.
 
-All restarts run on rows that were drawn, to their ends, stages and all; the best of them goes on over all rows, where
-it ended. On few rows restarts cost little: where several were asked for there are twice as many. Other ways to begin
-can be tried there too. Of a very long table the best of them first goes on over a larger subsample, so that passes over
-all rows are few.
+All restarts run on a random subsample of the rows, through all their stages. The best of them then continues on all
+rows from where it ended; the others are recorded as `StopReason.BEHIND`. Restarts on a subsample cost little: if
+several are requested, twice as many are run. A family may have several strategies for a restart, which are all tried on
+the subsample. For a very long table the best restart first continues on a larger subsample, so that few passes over all
+rows are left.
 """
 
 from __future__ import annotations
@@ -24,100 +25,100 @@ from hiddenbits.engine.executors.progress import without_progress
 from hiddenbits.engine.loops.fit_context import FitContext, RestartLoop
 from hiddenbits.engine.outcome import Restart, StopReason
 from hiddenbits.engine.state import PLAIN_PASSES_FROM_FIT, CheckpointStore, Extrapolation, Position
-from hiddenbits.model_api import BeginsOnFew, Climbs, Key, Model, Passes
+from hiddenbits.model_api import Climbs, Key, Model, Passes, StartsOnSubsample
 
-MORE = 2  # restarts on the subsample for each that was asked for, where there are several
-LARGER = 8  # the rows of the next subsample, for each row of the one before
+RESTART_FACTOR = 2  # restarts on the subsample for each requested one, if there are several
+GROWTH_FACTOR = 8  # rows of the next subsample for each row of the one before
 MIN_RATIO = 4  # subsample only if the table has at least 4 times as many rows
-MIN_MINORITY = 20  # without a prior: ones, and zeros, of each column in the subsample
+MIN_MINORITY = 20  # without a prior: expected 1s, and 0s, of each column in the subsample
 MOST_CELLS = 1 << 26  # cells of the subsample: it is held in this process, a byte each
-TALL_CELLS, TALLEST = 1 << 25, 1 << 16  # cells and rows of a block whose sums are those of all pairs of columns
+TALL_CELLS, TALLEST = 1 << 25, 1 << 16  # cells and rows of the blocks in which pairs of columns are counted
 
 
 @dataclass(frozen=True, eq=False)
 class SubsampleStart:
-    """The ways to begin a restart on the subsample, and the fit that they are for."""
+    """The restarts of a fit on subsamples of its rows; `strategies` are the ways to run one, the default first."""
 
     model: Model[Any, Any]
-    ways: Sequence[RestartLoop]
+    strategies: Sequence[RestartLoop]
     context: FitContext
 
     @cached_property
     def n_rows(self) -> int:
-        """Rows of the subsample; 0 where restarts begin with all rows, because none were asked for or it cannot pay."""
-        wanted, summary = self.context.settings.start_rows, self.context.summary
-        if wanted is None or not isinstance(self.model, BeginsOnFew) or not self.context.grid.table.only_bits:
+        """Rows of the subsample; 0 if restarts begin on all rows, because that is requested or faster."""
+        start_rows, summary = self.context.settings.start_rows, self.context.summary
+        if start_rows is None or not isinstance(self.model, StartsOnSubsample) or not self.context.grid.table.only_bits:
             return 0
         ones, zeros = summary.ones, summary.observed - summary.ones
         rarest = min((float(counts[counts > 0].min()) for counts in (ones, zeros) if counts.any()), default=np.inf)
-        rows = wanted if self.model.has_prior else max(wanted, int(MIN_MINORITY * self.context.weight / rarest))
+        rows = start_rows if self.model.has_prior else max(start_rows, int(MIN_MINORITY * self.context.weight / rarest))
         return rows if self._worth_it(rows) else 0
 
     def _worth_it(self, rows: int) -> bool:
-        """Return whether the table is long enough for a subsample of so many rows, and that is small enough to hold."""
+        """Return whether a subsample of this size is much smaller than the table, and fits in memory."""
         n, d = self.context.grid.as_given.table.shape
         return MIN_RATIO * rows <= n and rows * d <= MOST_CELLS
 
-    def _on_subsample(self, rows: int, *, n_init: int) -> FitContext:
-        """Return the same fit on a subsample, in memory, without callbacks, for so many restarts."""
+    def _subsample_context(self, rows: int, *, n_init: int) -> FitContext:
+        """Return the context of the same fit on a subsample in memory, without callbacks, for `n_init` restarts."""
         context, settings = self.context, self.context.settings
         table = context.grid.as_given.table
         seed = int(Key(settings.seed).stream("subsample").rng().integers(2**62))
-        drawn: SomeRows = context.passes(RowSampler(seed, rate_for(rows, table.weights, table.shape[0])))
-        few = drawn.table(float(len(drawn.weights))).grid(context.grid.height)
+        sample: SomeRows = context.passes(RowSampler(seed, rate_for(rows, table.weights, table.shape[0])))
+        grid = sample.table(float(len(sample.weights))).grid(context.grid.height)
         if self.model.promises.deterministic:
-            few = collapsed(few)
-        # Priors stay where all rows put them: the summary has their counts.
-        summary = replace(context.summary, weight=np.asarray(float(len(drawn.weights))))
+            grid = collapsed(grid)
+        # The counts stay those of all rows, which determine the priors.
+        summary = replace(context.summary, weight=np.asarray(float(len(sample.weights))))
         if n_init == 1 and not isinstance(self.model, Climbs):  # a pass must gain what one over all rows must
             settings = replace(settings, tol=settings.tol * context.weight / float(summary.weight))
-        return FitContext(
-            few, context.local, settings, summary, over_all=self._over_all(), begun=context.begun, pace=context.pace
-        )
+        clocks: Any = {"start_time": context.start_time, "clock": context.clock}
+        sum_over_all_rows = self._sum_over_all_rows()
+        return FitContext(grid, context.local, settings, summary, sum_over_all_rows=sum_over_all_rows, **clocks)
 
-    def _over_all(self) -> Passes:
-        """Return the sum of a function over all rows; of one without parameters it is made once for all restarts.
+    def _sum_over_all_rows(self) -> Passes:
+        """Return a function that sums another one over all rows; one without parameters only once for all restarts.
 
-        Such are counts of pairs of columns, which are larger than the blocks of a fit: they are made from taller ones.
+        The latter count pairs of columns. Their statistics are larger than the blocks of a fit, so blocks are taller.
         """
         executor, grid = self.context.executor, self.context.grid
         if isinstance(without_progress(executor), Local):  # a cluster would hold the rows twice
             height = 1 << min(TALL_CELLS // grid.table.shape[1], TALLEST).bit_length() - 1
             grid = grid.table.grid(max(grid.height, height))
-        once = lru_cache(maxsize=1)(partial(executor.reduce, grid=grid))
+        cached_sum = lru_cache(maxsize=1)(partial(executor.reduce, grid=grid))
 
-        def over_all(function: Callable[[Block], Any]) -> Any:
-            return (once if isinstance(function, FunctionType) else self.context.passes)(function)
+        def sum_over_all_rows(function: Callable[[Block], Any]) -> Any:
+            return (cached_sum if isinstance(function, FunctionType) else self.context.passes)(function)
 
-        return over_all
+        return sum_over_all_rows
 
     def best_start(self) -> Position:
-        """Return the beginning of the last restart, over all rows: where the best of the starts on the subsample ended.
+        """Return the beginning of the last restart, on all rows: where the best restart on the subsample ended.
 
-        The others are on record as finished. Where the time of the fit is over, it ends with that best start.
+        The others are recorded as finished. If the time of the fit is over, it ends with that best restart.
         """
         n_init = self.context.settings.n_init
-        few = self._on_subsample(self.n_rows, n_init=n_init)
+        context = self._subsample_context(self.n_rows, n_init=n_init)
         ends: list[Position] = []
-        while len(ends) < n_init and not (ends and few.late()):
-            ends.append(self._best_way(few, len(ends)))
-        best, scale = max(ends, key=_reached), self.context.weight / few.weight
-        others = tuple(_on_record(end, scale, StopReason.BEHIND) for end in ends if end is not best)
-        rows = LARGER * self.n_rows
-        while self._worth_it(rows) and not few.late(LARGER):
-            few = self._on_subsample(rows, n_init=1)
-            best = self.ways[0](few, self._going_on(best))
-            few.log_stop(f"Restart %d of %d on {few.grid.as_given.table.shape[0]} rows", best)
-            rows *= LARGER
-        scale = self.context.weight / few.weight
-        if few.late(scale):
-            found = replace(best.best, restart=len(others), trace=tuple(scale * value for value in best.best.trace))
-            finished = (*others, _on_record(best, scale, StopReason.TIME))
-            return Position(restart=self.context.settings.n_init, finished=finished, best=found)
-        return replace(self._going_on(best), finished=others)
+        while len(ends) < n_init and not (ends and context.out_of_time()):
+            ends.append(self._best_strategy(context, len(ends)))
+        best, scale = max(ends, key=_final_objective), self.context.weight / context.weight
+        others = tuple(_record(end, scale, StopReason.BEHIND) for end in ends if end is not best)
+        rows = GROWTH_FACTOR * self.n_rows
+        while self._worth_it(rows) and not context.out_of_time(GROWTH_FACTOR):
+            context = self._subsample_context(rows, n_init=1)
+            best = self.strategies[0](context, self._continued(best))
+            context.log_stop(f"Restart %d of %d on {context.grid.as_given.table.shape[0]} rows", best)
+            rows *= GROWTH_FACTOR
+        scale = self.context.weight / context.weight
+        if context.out_of_time(scale):
+            result = replace(best.best, restart=len(others), trace=tuple(scale * value for value in best.best.trace))
+            finished = (*others, _record(best, scale, StopReason.TIME))
+            return Position(restart=self.context.settings.n_init, finished=finished, best=result)
+        return replace(self._continued(best), finished=others)
 
-    def _going_on(self, end: Position) -> Position:
-        """Return the beginning of the last restart on more rows: where one to fewer of them ended."""
+    def _continued(self, end: Position) -> Position:
+        """Return the beginning of the last restart on more rows, from where it ended on fewer."""
         params = self.model.on_all_rows(end.best.params)  # type: ignore[attr-defined]
         return Position(
             restart=self.context.settings.n_init - 1,
@@ -127,38 +128,38 @@ class SubsampleStart:
             extrapolation=Extrapolation(PLAIN_PASSES_FROM_FIT),
         )
 
-    def _best_way(self, few: FitContext, restart: int) -> Position:
-        """Return the end of a restart on the subsample: of the ways to begin it, that which came furthest."""
+    def _best_strategy(self, context: FitContext, restart: int) -> Position:
+        """Return the end of a restart on the subsample, by the strategy that reached the highest objective."""
         ends: list[Position] = []
-        ways = list(enumerate(self.ways))
-        for number, way in ways if few.settings.max_time is None else reversed(ways):  # the quick ones first
-            if ends and few.late():
+        n_rows, strategies = context.grid.as_given.table.shape[0], list(enumerate(self.strategies))
+        for number, strategy in strategies if context.settings.max_time is None else strategies[::-1]:  # quick first
+            if ends and context.out_of_time():
                 break
-            few = replace(few, checkpoints=self._checkpoints(restart, number))
-            at = (few.checkpoints.load(few.summary) if few.checkpoints else None) or Position(restart=restart)
-            ends.append(at if at.finished else way(few, at))
-            few.log_stop(f"Restart %d of %d on {few.grid.as_given.table.shape[0]} rows, way {number + 1}", ends[-1])
-        return max(ends, key=_reached)
+            context = replace(context, checkpoints=self._checkpoints(restart, number))
+            position = (context.checkpoints and context.checkpoints.load(context.summary)) or Position(restart=restart)
+            ends.append(position if position.finished else strategy(context, position))
+            context.log_stop(f"Restart %d of %d on {n_rows} rows, strategy {number + 1}", ends[-1])
+        return max(ends, key=_final_objective)
 
     def drop_checkpoints(self) -> None:
-        """Remove the checkpoints of the starts: their result is in the checkpoint of the fit."""
+        """Remove the checkpoints of the restarts on the subsample: their result is in the checkpoint of the fit."""
         for restart in range(self.context.settings.n_init):
-            for number in range(len(self.ways)):
+            for number in range(len(self.strategies)):
                 if checkpoints := self._checkpoints(restart, number):
                     checkpoints.drop()
 
     def _checkpoints(self, restart: int, number: int) -> CheckpointStore | None:
         checkpoints = self.context.checkpoints
-        return checkpoints.beside(f"few{restart}-{number}") if checkpoints else None
+        return checkpoints.for_part(f"few{restart}-{number}") if checkpoints else None
 
 
-def _on_record(end: Position, scale: float, reason: StopReason) -> Restart:
-    """Return the record of a restart that does not go on, with its objective on the scale of all rows."""
-    ended = end.finished[-1]
-    return replace(ended, objective=scale * ended.objective, reason=reason)
+def _record(end: Position, scale: float, reason: StopReason) -> Restart:
+    """Return the record of a restart that does not continue, with its objective on the scale of all rows."""
+    record = end.finished[-1]
+    return replace(record, objective=scale * record.objective, reason=reason)
 
 
-def _reached(end: Position) -> float:
-    """Return the objective of the restart that has just ended; the least there is where it is not a number."""
+def _final_objective(end: Position) -> float:
+    """Return the objective of the restart that has just ended; -inf if it is not a number."""
     objective = end.finished[-1].objective
     return objective if np.isfinite(objective) else -np.inf

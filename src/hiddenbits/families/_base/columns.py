@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from hiddenbits.array_types import AnyArray, Floats
+from hiddenbits.display import SummaryTable
 from hiddenbits.families._base.protocol import Estimator
-from hiddenbits.shown import SummaryTable
 
 
 def column_sizes(estimator: Estimator) -> tuple[int, ...] | None:

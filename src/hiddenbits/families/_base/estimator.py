@@ -25,6 +25,7 @@ from hiddenbits.data import Block, Grid, Table
 from hiddenbits.data.coding.coded_columns import Coding
 from hiddenbits.data.collapse import collapsed
 from hiddenbits.data.layout import layout_of
+from hiddenbits.display import Summary, SummaryTable, story_html
 from hiddenbits.engine import (
     Checkpoint,
     Key,
@@ -57,8 +58,7 @@ from hiddenbits.families._base.sizes import (
 from hiddenbits.families._base.story import LIKELIHOOD, maximum_likelihood, not_converged, story
 from hiddenbits.maths.free_parameters import FreeParameters
 from hiddenbits.maths.numerics import bic
-from hiddenbits.model_api import BeginsOnFew, P, Planned, RowModel, S
-from hiddenbits.shown import Summary, SummaryTable, story_html
+from hiddenbits.model_api import P, Planned, RowModel, S, StartsOnSubsample
 from hiddenbits.store.validation import require
 
 LOG = logging.getLogger(__name__)
@@ -242,7 +242,7 @@ class BitsEstimator(CallbackSupportMixin, BaseEstimator, Generic[P, S]):  # type
 
     def _rows_to_begin_on(self) -> int | None:
         """Return how many rows fits to large tables begin on; None where they begin with all."""
-        if self.online_passes or not isinstance(self._model(), BeginsOnFew):
+        if self.online_passes or not isinstance(self._model(), StartsOnSubsample):
             return None
         return rows_to_begin_on(int(np.sum(getattr(self, "n_components", 1))))  # layers have several
 
@@ -505,16 +505,16 @@ class BitsEstimator(CallbackSupportMixin, BaseEstimator, Generic[P, S]):  # type
         if n < 1:
             raise ValueError(f"n_samples={n}: sample at least one row.")
         key = Key(seed_of(self.random_state if random_state is None else random_state)).stream("sample")
-        tell, latent = current().tell, list[Floats]()
+        on_progress, latent = current().on_progress, list[Floats]()
         # More than there is memory for is an error here, before any row is drawn.
         out: AnyArray = np.empty((n, self._params.n_columns), np.float64 if self._takes_reals else np.uint8)
         for number, start in enumerate(range(0, n, DRAW_ROWS)):
             stop = min(start + DRAW_ROWS, n)
-            out[start:stop], drawn = draw(stop - start, key.at(block=number).rng())
+            out[start:stop], drawn = draw(stop - start, key.derive(block=number).rng())
             if return_latent:
                 latent.append(drawn)
-            if tell is not None:
-                tell(stop - start)
+            if on_progress is not None:
+                on_progress(stop - start)
         X = drawn_values(self, out)
         return (X, self._latent(np.concatenate(latent))) if return_latent else X
 

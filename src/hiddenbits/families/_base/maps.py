@@ -12,12 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from hiddenbits.array_types import Floats
 from hiddenbits.data import Block
+from hiddenbits.display import SummaryTable
 from hiddenbits.families._base.columns import table_by_column
 from hiddenbits.families._base.transformer import CodingEstimator
 from hiddenbits.maths.packed_symmetric import unpack
 from hiddenbits.maths.rotation import Method, RotatedLoadings, rotated_loadings
 from hiddenbits.model_api import CodeModel, P, S
-from hiddenbits.shown import SummaryTable
 
 
 class MapModel(CodeModel[P, S], Protocol[P, S]):

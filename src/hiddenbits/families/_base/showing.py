@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hiddenbits.array_types import Floats
-from hiddenbits.shown import SummaryTable
+from hiddenbits.display import SummaryTable
 
 LISTED, NAME = 4, 24  # names in a list of the strongest, and their letters
 

@@ -16,11 +16,11 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data import Block
 from hiddenbits.data.layout import Layout
+from hiddenbits.display import SummaryTable
 from hiddenbits.engine import one_blas_thread
 from hiddenbits.families._base.columns import column_sizes, table_by_column
 from hiddenbits.families._base.estimator import BitsEstimator
 from hiddenbits.model_api import CodeModel, P, S
-from hiddenbits.shown import SummaryTable
 
 
 def _is_not_classes(estimator: CodingEstimator[Any, Any]) -> bool:

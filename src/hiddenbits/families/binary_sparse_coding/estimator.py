@@ -10,13 +10,13 @@ from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from hiddenbits.array_types import Floats, Randomness
+from hiddenbits.display import SummaryTable
 from hiddenbits.families._base.columns import column_names, table_by_column
 from hiddenbits.families._base.parameters import COMMON, HiddenParts
 from hiddenbits.families._base.showing import strongest_each_way
 from hiddenbits.families._base.transformer import CodingEstimator
 from hiddenbits.families.binary_sparse_coding.model import AnnealedCoding
 from hiddenbits.families.binary_sparse_coding.params import CodingParams
-from hiddenbits.shown import SummaryTable
 
 # `Annealing`: the start of a fit, and what changes from pass to pass.
 

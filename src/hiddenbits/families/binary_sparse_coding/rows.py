@@ -23,7 +23,7 @@ from hiddenbits.families.binary_sparse_coding.truncated_posterior import (
     RowPosterior,
     squares_of,
 )
-from hiddenbits.maths.missing_rows import rows_with_blanks
+from hiddenbits.maths.missing_rows import rows_with_missing
 
 Cut = tuple[float, float]  # rows with scores above the first number count fully; of those that equal it the given share
 EVERY_ROW: Cut = (-np.finfo(np.float64).max, 1.0)
@@ -35,12 +35,12 @@ fast_kernels = compiled_twin("hiddenbits.families.binary_sparse_coding.whole_row
 
 def _kernels_for(block: Block) -> Any:
     """Return the compiled kernels if they apply to the rows of a block, otherwise None."""
-    return fast_kernels() if kernels_pay() and not rows_with_blanks(block).size else None
+    return fast_kernels() if kernels_pay() and not rows_with_missing(block).size else None
 
 
 def runs_of(block: Block, dtype: Any = np.float64) -> Iterator[tuple[Any, Any]]:
     """Yield (rows, observed): runs of complete rows, for which `observed` is None, and of rows with missing values."""
-    incomplete = rows_with_blanks(block)
+    incomplete = rows_with_missing(block)
     if not incomplete.size:
         for start in range(0, block.n_rows, ROWS):
             yield slice(start, min(start + ROWS, block.n_rows)), None

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hiddenbits.array_types import AnyArray, Floats, Randomness
 from hiddenbits.data import Table
+from hiddenbits.display import SummaryTable
 from hiddenbits.engine import one_blas_thread
 from hiddenbits.exceptions import TableError
 from hiddenbits.families._base.inputs import as_table
@@ -22,7 +23,6 @@ from hiddenbits.families.clipped_pca.model import Clipped, ClippedRaw
 from hiddenbits.families.clipped_pca.params import ClippedParams, ClippedStats
 from hiddenbits.maths.pair_counts import block_rows, refuse_width
 from hiddenbits.model_api import RowModel
-from hiddenbits.shown import SummaryTable
 
 
 class ClippedPCA(MapEstimator[ClippedParams, ClippedStats]):

@@ -38,7 +38,7 @@ from hiddenbits.families.clipped_pca.rows import ClippedRows
 from hiddenbits.maths.nearest_correlation import clipped
 from hiddenbits.maths.packed_symmetric import packed_size
 from hiddenbits.maths.pair_counts import PairCounts, count_pairs
-from hiddenbits.maths.tetrachoric import fit_pairs, orthant_probability, varies_not
+from hiddenbits.maths.tetrachoric import fit_pairs, is_constant, orthant_probability
 from hiddenbits.model_api import Declared, Footprint, Key, Passes, Promises
 
 
@@ -135,7 +135,7 @@ class Clipped(Declared[ClippedParams], ClippedRows):
         """Return C^XX, h, and which columns vary."""
         if self.biases:
             fit, _ = fit_pairs(counts, self.pseudo_rows, self.smooth == "all", map)
-            return fit.correlation, -fit.thresholds, ~varies_not(counts)
+            return fit.correlation, -fit.thresholds, ~is_constant(counts)
         C = np.sin(0.5 * np.pi * bit_covariances(counts, biases=False))  # eq. 7
         return C, np.zeros(counts.n_columns), counts.column_seen > 0.0
 

@@ -17,7 +17,7 @@ from hiddenbits.data import Block
 from hiddenbits.families.clipped_pca.params import ClippedParams
 from hiddenbits.maths.gauss_hermite import Rule, newton_tops
 from hiddenbits.maths.latent_gaussian_rows import NODE_NUMBERS, LatentRows
-from hiddenbits.maths.missing_cells import Blanks
+from hiddenbits.maths.missing_cells import MissingCells
 from hiddenbits.maths.packed_symmetric import Posterior, column_dot, identity, pack_outer, packed_size, solve_standing
 
 FURTHEST = 37.0  # beyond it Phi(-A) is no longer a number above 0
@@ -28,7 +28,7 @@ LEAST_ROWS = 32  # matrix products of fewer rows cost more than they make
 def signs(block: Block) -> Floats:
     """Return the bits as -1 and 1, and 0 where a cell was not observed: (rows, d)."""
     s = 2.0 * block.x.to_dense() - 1.0
-    Blanks.of(block.observed).fill(s, 0.0)
+    MissingCells.of(block.observed).fill(s, 0.0)
     return np.asarray(s)
 
 
@@ -88,7 +88,7 @@ class ClippedRows(LatentRows[ClippedParams]):
             rows = slice(start, min(start + step, block.n_rows))
             A = self.activations(params, nodes[rows].reshape(-1, q)).reshape(-1, n_draws, d)
             logs = log_ndtr(A * s[rows, None, :])
-            Blanks.of(block.observed.rows(rows.start, rows.stop)).fill_drawn(logs, 0.0)
+            MissingCells.of(block.observed.rows(rows.start, rows.stop)).fill_drawn(logs, 0.0)
             yield rows, A, logs.sum(axis=2)
 
     def posterior_moments(self, params: ClippedParams, shared: object, block: Block) -> Floats:

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hiddenbits.array_types import Floats, Randomness
 from hiddenbits.data import Table
+from hiddenbits.display import SummaryTable
 from hiddenbits.engine import Key, Outcome, Settings, fit_persistent
 from hiddenbits.exceptions import UntrustedLikelihoodError
 from hiddenbits.families._base.columns import column_names, table_by_column
@@ -35,7 +36,6 @@ from hiddenbits.families.combination_machine.paper import epochs
 from hiddenbits.families.combination_machine.params import CombinationParams, CombinationStats
 from hiddenbits.maths.annealed_importance import Partition
 from hiddenbits.model_api import RowModel
-from hiddenbits.shown import SummaryTable
 
 
 class CombinationMachine(CausesEstimator[CombinationParams, CombinationStats]):

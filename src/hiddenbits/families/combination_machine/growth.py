@@ -56,8 +56,8 @@ def climb_machine(model: Combination, context: FitContext, position: Position) -
     """Add units up to the declared number, and optimize; return the position and the reason to stop."""
     climb = Climb(model, context)
     while position.params.n_units < model.n_components:
-        position = context.keep(_with_next_unit(climb, model, position))
-    return climb.to_its_end(position)
+        position = context.save_checkpoint(_with_next_unit(climb, model, position))
+    return climb.run(position)
 
 
 def _with_next_unit(climb: Climb[CombinationParams, CombinationStats], model: Combination, now: Position) -> Position:

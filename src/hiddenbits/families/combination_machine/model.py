@@ -37,9 +37,9 @@ from hiddenbits.data.summary import Summary
 from hiddenbits.families.combination_machine.complete_rows import complete_rows, fast_kernels
 from hiddenbits.families.combination_machine.params import Centered, CombinationParams, CombinationStats
 from hiddenbits.families.combination_machine.projection_pursuit import PursuitUnits, pursue
-from hiddenbits.maths.missing_rows import BITS, Blanks, Visible, rows_with_blanks
+from hiddenbits.maths.missing_rows import BITS, MissingCellSums, Visible, rows_with_missing
 from hiddenbits.maths.numerics import softplus, softplus_and_sigmoid
-from hiddenbits.maths.state_sums import Halves, Phase, StateSums, added_here, check_units, expectations, states_of
+from hiddenbits.maths.state_sums import FreePhase, Halves, StateSums, check_units, expectations, states_of, sum_states
 from hiddenbits.model_api import AsOnSubsample, Declared, Footprint, Key, Passes, Promises
 
 START_NOISE = 0.1  # standard deviation of the first weights
@@ -134,9 +134,9 @@ class Combination(AsOnSubsample, Declared[CombinationParams]):
         d, m = params.n_columns, params.n_units
         return m * (d + 1) + (d if self.visible_bias else 0)
 
-    def prepare(self, params: CombinationParams) -> Blanks:
+    def prepare(self, params: CombinationParams) -> MissingCellSums:
         """Return tables of states for rows with missing values, computed when first needed."""
-        return Blanks(params.weights, params.thresholds, params.bias, self.visible)
+        return MissingCellSums(params.weights, params.thresholds, params.bias, self.visible)
 
     def _messages(self, params: CombinationParams, block: Block) -> tuple[Floats, Floats, Operand, Operand]:
         """Return a = th + W'x and v.x of each row, without missing cells, and the operands."""
@@ -145,10 +145,10 @@ class Combination(AsOnSubsample, Declared[CombinationParams]):
         return sums[:, :-1] + params.thresholds, sums[:, -1], t, o
 
     def expect(
-        self, params: CombinationParams, shared: Blanks, block: Block, carry: None, key: Key
+        self, params: CombinationParams, shared: MissingCellSums, block: Block, carry: None, key: Key
     ) -> tuple[CombinationStats, None]:
         """E-step, and data phase of the gradient (eqs 3.5, 3.6): E[h], E[x h'], E[x] given the observed cells."""
-        incomplete = rows_with_blanks(block)
+        incomplete = rows_with_missing(block)
         if not incomplete.size and self.bits and kernels_pay() and (kernels := fast_kernels()) is not None:
             return complete_rows(kernels, params, block), None
         a, vx, t, o = self._messages(params, block)
@@ -183,12 +183,12 @@ class Combination(AsOnSubsample, Declared[CombinationParams]):
 
     # Optimization: the gradient, and the M-step.
 
-    def model_expectations(self, params: CombinationParams, over: Any) -> tuple[CombinationParams, Phase]:
+    def model_expectations(self, params: CombinationParams, over: Any) -> tuple[CombinationParams, FreePhase]:
         """Return the parameters with their ln Z, and expectations under the model: a pass over states, not rows."""
         phase = self._phase(params.weights, params.thresholds, params.bias, over)
         return replace(params, log_partition=np.asarray(phase.log_partition)), phase
 
-    def _phase(self, weights: Floats, thresholds: Floats, bias: Floats, over: Any = added_here) -> Phase:
+    def _phase(self, weights: Floats, thresholds: Floats, bias: Floats, over: Any = sum_states) -> FreePhase:
         check_units(len(thresholds), self.too_many)
         return expectations(self.state_sums(weights, thresholds, bias), over)
 
@@ -201,7 +201,7 @@ class Combination(AsOnSubsample, Declared[CombinationParams]):
         phase = self._phase(weights, thresholds, bias)
         return CombinationParams(weights, thresholds, bias, np.asarray(phase.log_partition))
 
-    def gradient(self, params: CombinationParams, stats: CombinationStats, phase: Phase) -> Floats:
+    def gradient(self, params: CombinationParams, stats: CombinationStats, phase: FreePhase) -> Floats:
         """Return the gradient of the objective, in the coordinates of `to_vector` (eqs 3.5, 3.6)."""
         weight = float(stats.weight)
         joint = stats.joint - weight * phase.joint - self.ridge * params.weights
@@ -212,7 +212,7 @@ class Combination(AsOnSubsample, Declared[CombinationParams]):
         """Return the larger of the weights of rows and prior, a scale by which the prior cannot overflow."""
         return max(weight, self.ridge)
 
-    def coordinates(self, params: CombinationParams, phase: Phase) -> Centered:
+    def coordinates(self, params: CombinationParams, phase: FreePhase) -> Centered:
         """Return coordinates that are easy to optimize in from this point."""
         return Centered.about(phase, bias=self.visible_bias, bits=self.bits)
 
@@ -256,17 +256,17 @@ class Combination(AsOnSubsample, Declared[CombinationParams]):
 
     # Row functions, for the methods of the estimator.
 
-    def log_likelihood(self, params: CombinationParams, shared: Blanks, block: Block) -> Floats:
+    def log_likelihood(self, params: CombinationParams, shared: MissingCellSums, block: Block) -> Floats:
         """Return ln P(observed cells) of each row."""
         a, vx, _, _ = self._messages(params, block)
         return vx + _with_incomplete(softplus(a).sum(axis=1), shared.log_sums, a, block) - float(params.log_partition)
 
-    def posterior(self, params: CombinationParams, shared: Blanks, block: Block) -> Floats:
+    def posterior(self, params: CombinationParams, shared: MissingCellSums, block: Block) -> Floats:
         """Return P(h_i = 1 | observed cells) of each row."""
         a = self._messages(params, block)[0]
         return _with_incomplete(expit(a), shared.posterior, a, block)
 
-    def posterior_mode(self, params: CombinationParams, shared: Blanks, block: Block) -> Floats:
+    def posterior_mode(self, params: CombinationParams, shared: MissingCellSums, block: Block) -> Floats:
         """Return the most probable state of the units given the observed cells."""
         a = self._messages(params, block)[0]
         return _with_incomplete((a > 0.0).astype(np.float64), shared.most_probable, a, block)
@@ -275,12 +275,12 @@ class Combination(AsOnSubsample, Declared[CombinationParams]):
         """Return P(cell = 1) given the state of the units: sigma(2 om)."""
         return np.asarray(expit(2.0 * (codes @ params.weights.T + params.bias)))
 
-    def fill(self, params: CombinationParams, shared: Blanks, block: Block) -> Floats:
+    def fill(self, params: CombinationParams, shared: MissingCellSums, block: Block) -> Floats:
         """Return P(cell = 1 | observed cells), or the mean of reals, for incomplete rows; 0.5 for other rows."""
         rows = np.full((block.n_rows, block.n_columns), 0.5)
         return _with_incomplete(rows, shared.fill, self._messages(params, block)[0], block)
 
-    def leave_one_out(self, params: CombinationParams, shared: Blanks, block: Block) -> Floats:
+    def leave_one_out(self, params: CombinationParams, shared: MissingCellSums, block: Block) -> Floats:
         """Return P(x_j = 1 | the other observed cells) for every cell; Z cancels.
 
         logit = 2 v_j + Sum_i [ softplus(a_i - w_ij x_j + w_ij) - softplus(a_i - w_ij x_j - w_ij) ] on complete rows.
@@ -330,7 +330,7 @@ def _with_incomplete(
     values: Floats, of_incomplete: Callable[[Floats, Block, Rows], Floats], a: Floats, block: Block
 ) -> Floats:
     """Return the values of all rows, with those of rows with missing values replaced."""
-    incomplete = rows_with_blanks(block)
+    incomplete = rows_with_missing(block)
     if incomplete.size:
         values[incomplete] = of_incomplete(a[incomplete], block, incomplete)
     return values

@@ -26,7 +26,7 @@ from hiddenbits.data.summary import Summary
 from hiddenbits.families.combination_machine.model import Combination
 from hiddenbits.families.combination_machine.params import CombinationParams, CombinationStats
 from hiddenbits.maths.missing_rows import Visible
-from hiddenbits.maths.state_sums import Phase, states_of, table_of_states
+from hiddenbits.maths.state_sums import FreePhase, states_of, table_of_states
 
 HALF_LOG_2PI = 0.5 * float(np.log(2.0 * np.pi))
 
@@ -146,7 +146,7 @@ class Quadratic:
         of_high = high @ b[n:] + 0.5 * own(high, J[n:, n:], high)
         return np.asarray(high @ J[n:, :n] @ self.low.T + of_low + of_high[:, None])
 
-    def add_block(self, block: Block) -> Phase:
+    def add_block(self, block: Block) -> FreePhase:
         """Return the sums over a block of high states and all low ones; of h h', not of x h' as for binary data."""
         low, n = self.low, self.low.shape[1]
         high = block.x.to_dense().astype(np.float64)[:, : len(self.linear) - n]
@@ -156,13 +156,13 @@ class Quadratic:
         by_high, by_low, cross = p.sum(axis=1), p.sum(axis=0), low.T @ (p.T @ high)
         pairs = np.block([[low.T @ (by_low[:, None] * low), cross], [cross.T, high.T @ (by_high[:, None] * high)]])
         hidden = np.concatenate([by_low @ low, by_high @ high])
-        return Phase(scale, float(by_high.sum()), hidden, pairs, np.zeros(0))
+        return FreePhase(scale, float(by_high.sum()), hidden, pairs, np.zeros(0))
 
-    def expected(self, total: Phase) -> Phase:
+    def expected(self, total: FreePhase) -> FreePhase:
         """Return the true expectations of x and h, from the sums over all blocks."""
         sums, v, W = total.normalized(), self.bias, self.weights
         log_z = sums.log_scale + len(v) * HALF_LOG_2PI + 0.5 * float(v @ v)
-        return Phase(log_z, 1.0, sums.hidden, np.outer(v, sums.hidden) + W @ sums.joint, v + W @ sums.hidden)
+        return FreePhase(log_z, 1.0, sums.hidden, np.outer(v, sums.hidden) + W @ sums.joint, v + W @ sums.hidden)
 
     def log_weights(self) -> Floats:
         """Return ln weight of all 2^m states."""

@@ -23,13 +23,13 @@ def epochs(model: Combination, context: FitContext, position: Position) -> tuple
     """Run the epochs. There are no checkpoints: an interrupted fit repeats them."""
     n_epochs = context.settings.max_iter
     climb, vector = Climb(model, context), model.to_vector(position.params)
-    params, objective, gradient = climb.look(position.params)
+    params, objective, gradient = climb.evaluate(position.params)
     position = replace(position, params=params, safe=params, objective=objective)
     reason, velocity = StopReason.MAX_ITER if n_epochs else StopReason.SCHEDULE, np.zeros_like(vector)
     for _ in range(n_epochs):
         velocity = MOMENTUM * velocity + RATE / context.weight * gradient
         vector = vector + velocity
-        params, objective, gradient = climb.look(model.at_vector(vector, position.params))
+        params, objective, gradient = climb.evaluate(model.at_vector(vector, position.params))
         if not np.isfinite(objective):
             reason = StopReason.NOT_FINITE  # this position is discarded
             break

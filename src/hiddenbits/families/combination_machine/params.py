@@ -11,7 +11,7 @@ import numpy as np
 from hiddenbits.array_types import Floats
 from hiddenbits.data.declared import Params, Statistics
 from hiddenbits.maths.numerics import within
-from hiddenbits.maths.state_sums import Phase
+from hiddenbits.maths.state_sums import FreePhase
 
 RUN = 8  # floats that a processor handles at once
 NEVER = -1e4  # activation of a unit that is never on
@@ -114,7 +114,7 @@ class Centered:
     scales: Floats
 
     @classmethod
-    def about(cls, phase: Phase, *, bias: bool, bits: bool = True) -> Centered:
+    def about(cls, phase: FreePhase, *, bias: bool, bits: bool = True) -> Centered:
         """Return the coordinates for these expectations under the model."""
         mu, h = phase.visible, phase.hidden
         eta = h if bias else np.zeros(len(h))

@@ -39,7 +39,7 @@ from hiddenbits.data import Arrays, Block
 from hiddenbits.data.hashing import uniform_by_row_and_unit
 from hiddenbits.data.operands import product_with_totals
 from hiddenbits.data.rows_by_content import choose_rows, row_numbers
-from hiddenbits.maths.missing_rows import rows_with_blanks
+from hiddenbits.maths.missing_rows import rows_with_missing
 from hiddenbits.maths.numerics import softplus_and_sigmoid
 from hiddenbits.model_api import Key, Passes
 
@@ -211,7 +211,7 @@ def _add_block(data: _Pass, block: Block) -> PursuitSums:
     for i in range(k):
         h[:, i] = random_logits[:, i] < a[:, i]
         a[:, i + 1 :] -= h[:, i : i + 1] * data.gram[i, i + 1 :]
-    incomplete = rows_with_blanks(block)
+    incomplete = rows_with_missing(block)
     height = max(1, DENSE_CELLS // block.n_columns)
     chunks = [incomplete[start : start + height] for start in range(0, len(incomplete), height)]
     for rows in chunks:

@@ -22,7 +22,7 @@ from scipy.special import expit
 
 from hiddenbits.array_types import Bytes, Floats
 from hiddenbits.data import Arrays
-from hiddenbits.maths.state_sums import Phase
+from hiddenbits.maths.state_sums import FreePhase
 from hiddenbits.maths.tempering import Numbers, Run, Tempered, bits_to_signs, generators, groups_of
 
 Summary = Callable[[Numbers, Numbers], Floats]  # of the rows at beta = 1 and their activations
@@ -157,21 +157,21 @@ def advance_traced(
     return whole, np.concatenate([trace for _, trace in parts], axis=1)
 
 
-def expectations(machine: Tempered, state: ChainState, run: Run = map) -> Phase:
+def expectations(machine: Tempered, state: ChainState, run: Run = map) -> FreePhase:
     """Return the negative phase: means over the rows at beta = 1 of sigma(a), x sigma(a) and x.
 
     The hidden units are not sampled, but replaced by their mean given the row (Rao-Blackwell), which has less noise.
     """
     rows = state.rows
 
-    def sums(g: slice) -> Phase:
+    def sums(g: slice) -> FreePhase:
         x = bits_to_signs(rows[g], machine.dtype)
         a = machine.activations(x)
         expit(a, out=a)
         parts = (a.sum(axis=0, dtype=np.float64), x.T @ a, x.sum(axis=0, dtype=np.float64))
-        return Phase(0.0, float(len(x)), *(np.asarray(part, np.float64) for part in parts))
+        return FreePhase(0.0, float(len(x)), *(np.asarray(part, np.float64) for part in parts))
 
-    total: Phase
+    total: FreePhase
     total, *others = run(sums, groups_of(len(rows), GROUP_ROWS))  # in the order of the groups
     for part in others:
         total += part

@@ -12,6 +12,7 @@ from sklearn.utils._param_validation import Interval
 
 from hiddenbits.array_types import Floats, Randomness, Rows
 from hiddenbits.data import Table
+from hiddenbits.display import SummaryTable
 from hiddenbits.families._base.columns import column_names, table_by_column
 from hiddenbits.families._base.estimator import FIRST_RESTARTS
 from hiddenbits.families._base.parameters import COMMON, HiddenParts
@@ -20,7 +21,6 @@ from hiddenbits.families.hidden_tree.model import StateTree
 from hiddenbits.families.hidden_tree.params import HiddenTreeParams, HiddenTreeStats
 from hiddenbits.maths.pair_counts import refuse_width
 from hiddenbits.model_api import RowModel
-from hiddenbits.shown import SummaryTable
 
 MOST_COLUMNS = 8_000  # the counts of pairs that its tree is made from take 512 MB, three times as much with blanks
 

@@ -44,7 +44,7 @@ from hiddenbits.families.nodes.classes import Classes
 from hiddenbits.families.nodes.posterior import expected_counts as class_counts
 from hiddenbits.maths.chow_liu import heaviest_forest, n_pairs, pair_number
 from hiddenbits.maths.numerics import TINY, clip_probability, log_one_minus, share_or
-from hiddenbits.maths.pair_counts import Cells, PairCounts, count_pairs
+from hiddenbits.maths.pair_counts import PairCounts, TwoByTwoTables, count_pairs
 from hiddenbits.model_api import AsOnSubsample, Declared, Footprint, Key, Linked, Passes, Promises
 
 MOVING = 0.1  # share of rows that leave their class from one column to the next, at the start
@@ -222,7 +222,7 @@ def chow_liu_parents(pairs: PairCounts) -> Floats:
     return heaviest_forest(run, d, penalty=-1.0).astype(np.float64)
 
 
-def _link_gains(cells: Cells) -> Floats:
+def _link_gains(cells: TwoByTwoTables) -> Floats:
     """Return weight x mutual information of each pair."""
     total = cells.total
     one, other = cells.one_one + cells.one_zero, cells.one_one + cells.zero_one

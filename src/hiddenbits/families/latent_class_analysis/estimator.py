@@ -13,6 +13,7 @@ from sklearn.utils._param_validation import Interval
 
 from hiddenbits.array_types import Floats, Randomness
 from hiddenbits.data import Block
+from hiddenbits.display import SummaryTable
 from hiddenbits.engine import Settings
 from hiddenbits.families._base.columns import column_sizes, level_names
 from hiddenbits.families._base.parameters import COLUMN_TYPES, COMMON, N_INIT, ColumnTypes, HiddenParts
@@ -22,7 +23,6 @@ from hiddenbits.families.nodes.columns.levels import from_logs
 from hiddenbits.families.nodes.params import NodeCounts, NodeParams
 from hiddenbits.maths.free_parameters import FreeParameters, Quantity
 from hiddenbits.maths.numerics import LARGEST_LOGIT, shares_at, sigmoid
-from hiddenbits.shown import SummaryTable
 
 TINY = 200_000  # arithmetic of a pass up to which further starts cost next to nothing: a few columns, many maxima
 AGREE = 0.01, 10.0  # nats of the table, and steps of `tol`: restarts as close as that have found the same maximum

@@ -13,7 +13,7 @@ import numpy as np
 from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data.kernels import compiled_twin, kernels_pay
 from hiddenbits.data.operands import scratch
-from hiddenbits.maths.missing_cells import Blanks
+from hiddenbits.maths.missing_cells import MissingCells
 from hiddenbits.maths.packed_symmetric import (
     ROOT2,
     Posterior,
@@ -56,7 +56,9 @@ def quarter(V: AnyArray) -> AnyArray:
     return out
 
 
-def tangent_standing(S: AnyArray, V4: AnyArray, blanks: Blanks, *, heights: bool = True) -> tuple[AnyArray, AnyArray]:
+def tangent_standing(
+    S: AnyArray, V4: AnyArray, blanks: MissingCells, *, heights: bool = True
+) -> tuple[AnyArray, AnyArray]:
     """Return 4 kappa (d, rows) and, for each row, -Sum_i ln 2cosh(xi_i/2), at the best xi for the moments S: eq 8.
 
     S has shape (p, rows) and V4 is V/4, so that a product and a root give e = xi/2. With t = tanh(e): 4 kappa = t/e,
@@ -91,7 +93,7 @@ def tangent_standing(S: AnyArray, V4: AnyArray, blanks: Blanks, *, heights: bool
     return kappa, np.negative(total, out=total)
 
 
-def _roots(S: AnyArray, V4: AnyArray, blanks: Blanks, columns: slice, e: AnyArray) -> AnyArray:
+def _roots(S: AnyArray, V4: AnyArray, blanks: MissingCells, columns: slice, e: AnyArray) -> AnyArray:
     """Put xi/2 into `e`, 1 where a cell is missing; return the sums over these columns."""
     ones = np.ones(len(V4), e.dtype)
     for least in (None, SMALLEST[e.dtype.char]):
@@ -113,7 +115,7 @@ def _roots(S: AnyArray, V4: AnyArray, blanks: Blanks, columns: slice, e: AnyArra
 
 
 def inner_steps(
-    V4: AnyArray, linear: Floats, blanks: Blanks, posterior: Posterior, n_steps: int
+    V4: AnyArray, linear: Floats, blanks: MissingCells, posterior: Posterior, n_steps: int
 ) -> tuple[Posterior, AnyArray, Floats]:
     """Return the posterior after some steps, with the last 4 kappa (d, rows) and the bound of each row.
 

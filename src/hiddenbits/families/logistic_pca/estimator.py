@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hiddenbits.array_types import Floats, Randomness
 from hiddenbits.data import Table
+from hiddenbits.display import SummaryTable
 from hiddenbits.families._base.columns import table_by_column
 from hiddenbits.families._base.maps import MapEstimator
 from hiddenbits.families._base.parameters import COMMON, DRAWS, MOST_NODES, HiddenParts
@@ -23,7 +24,6 @@ from hiddenbits.families.logistic_pca.params import canonical
 from hiddenbits.families.logistic_pca.refine import RefinedLogistic
 from hiddenbits.families.logistic_pca.sparse.model_choice import CELLS, ONES, TALLEST, plain_params, sparse_model
 from hiddenbits.model_api import RowModel
-from hiddenbits.shown import SummaryTable
 from hiddenbits.store.validation import require
 
 # The methods of logistic PCA with their options: `Variational` and `Quadrature`.

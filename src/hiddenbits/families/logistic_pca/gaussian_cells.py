@@ -11,7 +11,7 @@ from scipy.special import erf, zeta
 
 from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data.kernels import compiled_twin, kernels_pay
-from hiddenbits.maths.missing_cells import Blanks
+from hiddenbits.maths.missing_cells import MissingCells
 
 WORK = 8.0  # time for a cell, as `kernels_pay` counts it
 STEP_CELLS = 1 << 13  # cells processed together
@@ -20,7 +20,7 @@ STEP_CELLS = 1 << 13  # cells processed together
 _compiled = compiled_twin("hiddenbits.families.logistic_pca.kernels_numba")
 
 
-def gaussian_cells(mean: AnyArray, variance: AnyArray, blanks: Blanks) -> Floats:
+def gaussian_cells(mean: AnyArray, variance: AnyArray, blanks: MissingCells) -> Floats:
     """Return E[ln 2cosh(A/2)], E[sigma(A)] and E[sigma'(A)], A ~ N(mean, variance); all 0 where a cell is missing."""
     terms = np.empty((3, *mean.shape))
     mean = np.ascontiguousarray(mean, dtype=np.float64)

@@ -44,7 +44,7 @@ from hiddenbits.families.logistic_pca.params import LogisticParams, LogisticStat
 from hiddenbits.families.logistic_pca.refined_rows import FIRST_STEPS, settled_rows
 from hiddenbits.families.logistic_pca.rows import LogisticRows
 from hiddenbits.families.logistic_pca.start import expected_statistics, start_logistic
-from hiddenbits.maths.missing_cells import Blanks
+from hiddenbits.maths.missing_cells import MissingCells
 from hiddenbits.maths.packed_symmetric import Posterior, identity, pack_outer, packed_size, unpack
 from hiddenbits.maths.ridge import effective_ridge, log_prior
 from hiddenbits.model_api import AsOnSubsample, Footprint, Key, Passes, Promises
@@ -156,7 +156,7 @@ class Logistic(AsOnSubsample, LogisticRows):
         posterior, bounds = self.cold(shared, block), np.empty(block.n_rows)
         moving_rows, current, limit = np.arange(block.n_rows), posterior, STILL[shared.V4.dtype.char]
         for _ in range(0, MOST_STEPS, CHECK_EVERY):
-            blanks = Blanks.of(block.observed.take(moving_rows))
+            blanks = MissingCells.of(block.observed.take(moving_rows))
             new, _, bounds[moving_rows] = inner_steps(shared.V4, linear[moving_rows], blanks, current, CHECK_EVERY)
             in_motion = np.abs(new.mean - current.mean).max(axis=1) > limit
             posterior.mean[moving_rows], posterior.covariance[moving_rows] = new.mean, new.covariance
@@ -174,7 +174,7 @@ class Logistic(AsOnSubsample, LogisticRows):
         self, params: LogisticParams, shared: PreparedLogistic, block: Block, carry: Posterior | None, key: Key
     ) -> tuple[LogisticStats, Posterior]:
         """E-step: the posterior of each row, and with it the two sums of each column."""
-        operands, blanks = self._operands(shared, block), Blanks.of(block.observed)
+        operands, blanks = self._operands(shared, block), MissingCells.of(block.observed)
         linear = linear_terms(shared.joint, shared.totals, *operands)
         posterior, kappa, bound = self.expect_rows(shared, block, linear, blanks, carry)
         sums = linear_sums(operands, block.weights[:, None] * posterior.extended(), self.dtype)
@@ -185,7 +185,7 @@ class Logistic(AsOnSubsample, LogisticRows):
         shared: PreparedLogistic,
         block: Block,
         linear: Floats,
-        blanks: Blanks,
+        blanks: MissingCells,
         carry: Posterior | None,
     ) -> tuple[Posterior, AnyArray, Floats]:
         """Return the posterior of each row, 4 kappa (in this thread's buffer) and each row's bound."""
@@ -232,7 +232,7 @@ class Logistic(AsOnSubsample, LogisticRows):
         for part in _slices(block):
             linear = self.linear(shared, part)
             if refined:
-                blanks, cold = Blanks.of(part.observed), self.cold(shared, part)
+                blanks, cold = MissingCells.of(part.observed), self.cold(shared, part)
                 posterior = inner_steps(shared.V4, linear, blanks, cold, min(self.cold_steps, FIRST_STEPS))[0]
                 rows = settled_rows(params, linear, part, blanks, posterior)
                 posterior, bound = rows.posterior, rows.bound

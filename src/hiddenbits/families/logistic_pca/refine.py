@@ -20,14 +20,14 @@ from hiddenbits.data.operands import sums_over_rows
 from hiddenbits.engine import StopReason
 from hiddenbits.engine.loops.em import ROUNDING, evaluate
 from hiddenbits.engine.loops.fit_context import FitContext
-from hiddenbits.engine.loops.squarem import adjusted, next_point
+from hiddenbits.engine.loops.squarem import after_trial, next_point
 from hiddenbits.engine.state import PLAIN_PASSES_FROM_FIT, Position
 from hiddenbits.families.logistic_pca.cell_kernels import inner_steps
 from hiddenbits.families.logistic_pca.model import Logistic, PreparedLogistic
 from hiddenbits.families.logistic_pca.params import LogisticParams, LogisticStats
 from hiddenbits.families.logistic_pca.refined_rows import FIRST_STEPS, ROW_STEPS, RefinedRows, refined_rows
 from hiddenbits.families.logistic_pca.start import expected_statistics
-from hiddenbits.maths.missing_cells import Blanks
+from hiddenbits.maths.missing_cells import MissingCells
 from hiddenbits.maths.packed_symmetric import Posterior, times, unpack
 from hiddenbits.maths.ridge import effective_ridge
 from hiddenbits.model_api import Key, Stage
@@ -66,7 +66,7 @@ class RefinedLogistic(Logistic):
         self, params: LogisticParams, shared: PreparedLogistic, block: Block, carry: Posterior | None, n_steps: int
     ) -> RefinedRows:
         """Return the rows of a block after some steps from their stored posteriors, or from the variational ones."""
-        linear, blanks = self.linear(shared, block), Blanks.of(block.observed)
+        linear, blanks = self.linear(shared, block), MissingCells.of(block.observed)
         if carry is None:
             n_cold = min(self.cold_steps, FIRST_STEPS)
             carry = inner_steps(shared.V4, linear, blanks, self.cold(shared, block), n_cold)[0]
@@ -137,7 +137,7 @@ def newton(model: RefinedLogistic, context: FitContext, position: Position) -> t
             understated = last_gain is not None and last_gain > limit and evaluation.memory_may_be_missing
             reason = StopReason.CONVERGED if gain <= limit and not extrapolated and not understated else None
             position = _forward(model, position, evaluation.params, evaluation.updated, evaluation.objective)
-            position = replace(position, row_memory=evaluation.row_memory and evaluation.row_memory.settled())
+            position = replace(position, row_memory=evaluation.row_memory and evaluation.row_memory.accepted())
         if reason is None and position.n_passes >= context.settings.max_iter:
             reason = StopReason.MAX_ITER
         reason = context.after_pass(position, reason)
@@ -150,7 +150,7 @@ def _back(model: RefinedLogistic, position: Position) -> Position:
     params = model.from_vector(kept + BACK * (refused - kept), position.safe)
     extrapolation, trace = position.extrapolation, (*position.trace, position.objective)
     if extrapolation.tried:
-        extrapolation = replace(adjusted(extrapolation, good=False), tried=True)
+        extrapolation = replace(after_trial(extrapolation, accepted=False), tried=True)
     extrapolation = replace(extrapolation, theta0=None)
     return replace(position, params=params, refused=True, trace=trace, extrapolation=extrapolation)
 
@@ -163,7 +163,7 @@ def _forward(
     trace = (*position.trace, objective)
     position = replace(position, params=step, safe=kept, refused=False, objective=objective, trace=trace)
     if extrapolation.tried:
-        return replace(position, extrapolation=adjusted(extrapolation, good=True))
+        return replace(position, extrapolation=after_trial(extrapolation, accepted=True))
     if position.n_passes < PLAIN_PASSES_FROM_FIT:
         return position
     start, end = model.to_vector(kept), model.to_vector(step)

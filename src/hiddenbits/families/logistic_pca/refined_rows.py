@@ -15,7 +15,7 @@ from hiddenbits.array_types import Floats
 from hiddenbits.data import Block
 from hiddenbits.families.logistic_pca.gaussian_cells import gaussian_cells
 from hiddenbits.families.logistic_pca.params import LogisticParams
-from hiddenbits.maths.missing_cells import Blanks
+from hiddenbits.maths.missing_cells import MissingCells
 from hiddenbits.maths.packed_symmetric import Posterior, identity, invert, pack_outer, row_dot, times
 
 ROUNDING = 1e-13  # a smaller relative decrease is rounding: if steps depended on it, equal tables would fit differently
@@ -34,7 +34,9 @@ def _cells(joint: Floats, posterior: Posterior) -> tuple[Floats, Floats]:
 class RefinedRows:
     """The posteriors of a block's rows, with F, E[sigma] and E[sigma'] at them."""
 
-    def __init__(self, params: LogisticParams, linear: Floats, block: Block, blanks: Blanks, start: Posterior) -> None:
+    def __init__(
+        self, params: LogisticParams, linear: Floats, block: Block, blanks: MissingCells, start: Posterior
+    ) -> None:
         self.params, self.linear, self.block, self.blanks = params, linear, block, blanks
         self.q = params.n_components
         self.packed = pack_outer(np.ascontiguousarray(params.loadings))
@@ -43,7 +45,7 @@ class RefinedRows:
         self.bound, self.sigma, self.slope = self._evaluate(start, -log_det, linear, blanks)
 
     def _evaluate(
-        self, posterior: Posterior, log_det_precision: Floats, linear: Floats, blanks: Blanks
+        self, posterior: Posterior, log_det_precision: Floats, linear: Floats, blanks: MissingCells
     ) -> tuple[Floats, Floats, Floats]:
         log_cosh, sigma, slope = gaussian_cells(*_cells(self.params.joint, posterior), blanks)
         bound = row_dot(linear, posterior.extended()) - log_cosh.sum(axis=1) - posterior.divergence(log_det_precision)
@@ -60,7 +62,7 @@ class RefinedRows:
             precision = (1.0 - length) * self.precision[rows] + length * target
             covariance, log_det = invert(precision, self.q)
             candidate = Posterior(self.posterior.mean[rows] + length * times(covariance, gradient), covariance)
-            blanks = self.blanks if all_rows else Blanks.of(self.block.observed.take(remaining))
+            blanks = self.blanks if all_rows else MissingCells.of(self.block.observed.take(remaining))
             bound, sigma, slope = self._evaluate(candidate, log_det, self.linear[rows], blanks)
             good = bound >= self.bound[rows] - ROUNDING * np.abs(self.bound[rows])
             if all_rows and good.all():
@@ -78,7 +80,7 @@ class RefinedRows:
 
 
 def refined_rows(
-    params: LogisticParams, linear: Floats, block: Block, blanks: Blanks, start: Posterior, n_steps: int = 1
+    params: LogisticParams, linear: Floats, block: Block, blanks: MissingCells, start: Posterior, n_steps: int = 1
 ) -> RefinedRows:
     """Return the rows after some steps."""
     rows = RefinedRows(params, linear, block, blanks, start)
@@ -88,7 +90,9 @@ def refined_rows(
     return rows
 
 
-def settled_rows(params: LogisticParams, linear: Floats, block: Block, blanks: Blanks, start: Posterior) -> RefinedRows:
+def settled_rows(
+    params: LogisticParams, linear: Floats, block: Block, blanks: MissingCells, start: Posterior
+) -> RefinedRows:
     """Return the rows after their means have converged, each after as many steps as it needs."""
     rows = RefinedRows(params, linear, block, blanks, start)
     x, _ = block.operands()

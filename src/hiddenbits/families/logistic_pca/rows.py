@@ -15,7 +15,7 @@ from hiddenbits.data.bits import Dense
 from hiddenbits.families.logistic_pca.params import LogisticParams
 from hiddenbits.maths.gauss_hermite import REACH, Rule, hermite, newton_tops, row_draws
 from hiddenbits.maths.latent_gaussian_rows import NODE_NUMBERS, LatentRows
-from hiddenbits.maths.missing_cells import Blanks
+from hiddenbits.maths.missing_cells import MissingCells
 from hiddenbits.maths.numerics import sigmoid, softmax_rows, softplus
 from hiddenbits.maths.packed_symmetric import Posterior, pack, pack_outer, unpack
 
@@ -109,7 +109,7 @@ class LogisticRows(LatentRows[LogisticParams]):
         """
         best, q = self.gaussian_posterior(params, block, refined=True), params.n_components
         spread = np.einsum("nab,ia,ib->ni", unpack(best.covariance, q), params.loadings, params.loadings, optimize=True)
-        Blanks.of(block.observed).fill(spread, 0.0)  # a missing cell is no edge
+        MissingCells.of(block.observed).fill(spread, 0.0)  # a missing cell is no edge
         sharp = np.flatnonzero(spread.max(axis=1, initial=0.0) > SHARP**2)
         if not sharp.size:
             return best
@@ -154,7 +154,7 @@ class LogisticRows(LatentRows[LogisticParams]):
             A = activations(params, nodes[rows].reshape(-1, q)).reshape(-1, n_draws, d)
             log_cosh = np.abs(A) * 0.5
             log_cosh += np.log1p(np.exp(-2.0 * log_cosh))
-            Blanks.of(block.observed.rows(rows.start, rows.stop)).fill_drawn(log_cosh, 0.0)
+            MissingCells.of(block.observed.rows(rows.start, rows.stop)).fill_drawn(log_cosh, 0.0)
             scores = (nodes[rows] @ linear[rows, :q, None])[..., 0] + linear[rows, q:]
             yield rows, A, scores - log_cosh.sum(axis=2)
 
@@ -165,7 +165,7 @@ class LogisticRows(LatentRows[LogisticParams]):
         """
         x, o = block.operands()
         W, joint, q = params.loadings, params.joint, params.n_components
-        blanks = Blanks.of(block.observed)
+        blanks = MissingCells.of(block.observed)
         linear = np.asarray(x @ joint - 0.5 * (o @ joint))
 
         def log_density(points: Floats) -> tuple[Floats, Floats]:

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hiddenbits.array_types import Floats, Randomness
 from hiddenbits.data import Table
+from hiddenbits.display import SummaryTable
 from hiddenbits.engine import Outcome, Settings, fit_em, fit_persistent, fit_planned
 from hiddenbits.families._base.columns import column_names, table_by_column
 from hiddenbits.families._base.inputs import as_table
@@ -28,7 +29,6 @@ from hiddenbits.families.noisy_or.params import NoisyOrParams, n_free_parameters
 from hiddenbits.families.noisy_or.rows import MOST_EXACT, Marginals
 from hiddenbits.model_api import RowModel
 from hiddenbits.quoting import name_of
-from hiddenbits.shown import SummaryTable
 
 # `GibbsChains`: options of the fit by Gibbs sampling.
 

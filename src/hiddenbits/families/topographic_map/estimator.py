@@ -14,6 +14,7 @@ from sklearn.utils._param_validation import Interval
 
 from hiddenbits.array_types import Floats, Randomness
 from hiddenbits.data import Block, Table
+from hiddenbits.display import SummaryTable
 from hiddenbits.engine import Outcome, Settings, fit_em, fit_persistent
 from hiddenbits.families._base.columns import table_by_column
 from hiddenbits.families._base.inputs import seed_of, shuffled
@@ -24,7 +25,6 @@ from hiddenbits.families.topographic_map.model import GRID_DIMENSIONS, Topograph
 from hiddenbits.families.topographic_map.model_steps import TopographicSteps
 from hiddenbits.families.topographic_map.params import TopographicParams
 from hiddenbits.model_api import RowModel
-from hiddenbits.shown import SummaryTable
 
 SIZES = {1: (128, 64), 2: (1024, 256)}  # points and features, by dimensions
 MORE = (8192, 1024)  # and of more dimensions

@@ -88,7 +88,7 @@ class Topographic(AsOnSubsample, Nodes[TopographicParams], Linked, Declared[Topo
         """Return the flat map that logistic PCA begins with: the coefficients of the cosines are 0."""
         flat = start_logistic(self.n_components, "pca", summary, key, passes)
         q, M, d = self.n_components, self.n_features, len(flat.intercepts)
-        rng = key.at(block=FEATURES).rng()
+        rng = key.derive(block=FEATURES).rng()
         return TopographicParams(
             points=self.first_points(key),
             frequencies=rng.standard_normal((q, M)) / self.length_scale,

@@ -84,7 +84,7 @@ class TopographicSteps(Topographic):
 
     def first_points(self, key: Key) -> Floats:
         """Return fresh points."""
-        return self._fresh(key.at(block=POINTS))
+        return self._fresh(key.derive(block=POINTS))
 
     def _fresh(self, key: Key) -> Floats:
         return self._points(STEP_POINTS, key).astype(np.float32)
@@ -94,7 +94,7 @@ class TopographicSteps(Topographic):
 
     def split_off(self, block: Block, key: Key) -> NDArray[np.bool_]:
         """Return which rows of a block are not learned from: the same in every epoch and restart."""
-        rng = key.at(restart=0, block=block.number).stream("split off").rng()
+        rng = key.derive(restart=0, block=block.number).stream("split off").rng()
         return np.asarray(rng.random(block.n_rows) < self.validation_share)
 
     def expect(
@@ -120,8 +120,8 @@ class TopographicSteps(Topographic):
             waited=none,
             smaller=none,
             weight=np.asarray(float(summary.weight)),
-            frozen=self._points(self.n_points, key.at(block=POINTS)),
-            scored=self._points(SCORE_POINTS, key.at(block=SCORED)).astype(np.float32),
+            frozen=self._points(self.n_points, key.derive(block=POINTS)),
+            scored=self._points(SCORE_POINTS, key.derive(block=SCORED)).astype(np.float32),
         )
 
     def step(

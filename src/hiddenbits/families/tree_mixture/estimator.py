@@ -12,6 +12,7 @@ from sklearn.utils._param_validation import Interval
 
 from hiddenbits.array_types import Floats, Randomness
 from hiddenbits.data import Table
+from hiddenbits.display import SummaryTable
 from hiddenbits.engine import Settings
 from hiddenbits.families._base.columns import column_names
 from hiddenbits.families._base.parameters import COMMON, N_INIT, HiddenParts
@@ -21,7 +22,6 @@ from hiddenbits.families.tree_mixture.params import TreeParams, TreeStats
 from hiddenbits.families.tree_mixture.search import TreeSearch
 from hiddenbits.maths.pair_counts import refuse_width
 from hiddenbits.model_api import RowModel
-from hiddenbits.shown import SummaryTable
 
 MOST_COLUMNS = 8_000  # the pairs of columns of one class take 256 MB, and a look for a tree twice as much again
 

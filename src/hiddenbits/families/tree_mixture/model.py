@@ -50,7 +50,7 @@ from hiddenbits.families.tree_mixture.rows import (
     pairs_of,
 )
 from hiddenbits.maths.chow_liu import forest_gain, heaviest_forest, link_gains, n_pairs, pair_number
-from hiddenbits.maths.missing_rows import rows_with_blanks
+from hiddenbits.maths.missing_rows import rows_with_missing
 from hiddenbits.maths.numerics import (
     class_shares,
     clip_probability,
@@ -152,7 +152,7 @@ class Trees(AsOnSubsample, Linked, ClassCodes[TreeParams]):
     def _posterior(self, params: TreeParams, block: Block) -> tuple[Floats, Floats]:
         """Return r and ln P(x)."""
         r, log_p, _, _ = tree_rows.posterior(params, block, np.ones(block.n_rows), count=False)
-        for rows, messages in messages_of(params, block, rows_with_blanks(block)):
+        for rows, messages in messages_of(params, block, rows_with_missing(block)):
             log_p[rows] = softmax_rows(messages.scores, np.log(params.weights)[None, :])
             r[rows] = messages.scores
         return r, log_p
@@ -161,7 +161,7 @@ class Trees(AsOnSubsample, Linked, ClassCodes[TreeParams]):
         """E-step: r, and with it the expected ones of each class, alone and with their parents, or with all others."""
         if not block.keep:  # its ones are needed more than once here, if not in the next pass
             block = replace(block, keep=True)
-        blanks, weights, looked = rows_with_blanks(block), block.weights, self.looked_at(params)
+        blanks, weights, looked = rows_with_missing(block), block.weights, self.looked_at(params)
         complete = weights
         if len(blanks):
             complete = weights.copy()

@@ -35,7 +35,7 @@ from hiddenbits.data.named.csv.ends import (
 from hiddenbits.data.named.csv.rows import CSVFiles, OnProgress, RowsOf, TextRows
 from hiddenbits.data.table import Table
 from hiddenbits.exceptions import TableError
-from hiddenbits.quoting import quoted, told
+from hiddenbits.quoting import quoted, redacted
 
 ANSWERS = {word for pair in PAIRS for word in pair}  # a line of only these is a row
 CHUNK_CELLS = 1 << 19
@@ -207,7 +207,7 @@ def _gather_columns(
                     if on_progress is not None:
                         on_progress(n_rows, None if rows.share is None else (number + rows.share) / len(files))
             except csv.Error as error:
-                raise TableError(f"line {rows.number}: {told(error)}. Fix the line, or its quotes.") from error
+                raise TableError(f"line {rows.number}: {redacted(error)}. Fix the line, or its quotes.") from error
             row_ranges.append((start, _rows_end(path, columns, (start, n_rows), n_to_skip, ends)))
     n_kept = sum(stop - start for start, stop in row_ranges)
     if layout is None or not n_kept:

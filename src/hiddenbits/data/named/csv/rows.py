@@ -14,7 +14,7 @@ from hiddenbits.data.named.csv.blocks import ENCODINGS, TextBlock, can_cut, cut_
 from hiddenbits.data.named.csv.dialect import Dialect, find_dialect, point_decimals, warn_of_dialect
 from hiddenbits.data.text_files import CappedReader, open_text
 from hiddenbits.exceptions import TableError
-from hiddenbits.quoting import told
+from hiddenbits.quoting import redacted
 
 MAX_LINE = 1 << 27  # the csv module would read a line of any length into memory
 BLOCK_BYTES = 1 << 20  # about the size of a processor's cache
@@ -160,7 +160,7 @@ class CSVRows(TextRows):
 
 
 def _decoding_error(line: int, encoding: str, error: UnicodeError) -> TableError:
-    reason = getattr(error, "reason", told(error))
+    reason = getattr(error, "reason", redacted(error))
     return TableError(
         f"line {line}: the text is not {encoding.upper()} ({reason}). Save the file as UTF-8, or name its encoding, "
         "such as encoding='cp1252'."

@@ -13,7 +13,7 @@ from hiddenbits.data.file_request import reading
 from hiddenbits.data.locations.places import Place, RemoteFile, for_library, map_places
 from hiddenbits.data.named.parquet.footer import Chunk, read_chunks
 from hiddenbits.exceptions import TableError
-from hiddenbits.quoting import told
+from hiddenbits.quoting import redacted
 
 # Size of decoded batches: row groups may be large, and Arrow takes several times the memory of the binary data.
 BATCH_BYTES = 1 << 22
@@ -127,7 +127,7 @@ def _decode(
                 for batch in file.iter_batches(rows, row_groups=[group], columns=selection, use_threads=False):
                     yield _add_constants(batch, columns, constants) if constants else batch
         except pa.ArrowException as error:
-            raise TableError(f"the file is damaged ({told(error)}). Write it again.") from error
+            raise TableError(f"the file is damaged ({redacted(error)}). Write it again.") from error
 
 
 def _add_constants(batch: Any, columns: Sequence[str], constants: Mapping[str, Any]) -> Any:
@@ -234,7 +234,9 @@ def _read_metadata(place: Place) -> tuple[Place, int, list[int], FileInfo]:
                 metadata = pa.parquet.read_metadata(source)
                 schema = metadata.schema.to_arrow_schema()
             except pa.ArrowException as error:  # some errors are only of this class
-                raise TableError(f"the file is not a complete Parquet file ({told(error)}). Write it again.") from error
+                raise TableError(
+                    f"the file is not a complete Parquet file ({redacted(error)}). Write it again."
+                ) from error
             check_distinct(schema.names)
             heights = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
             if sum(heights) != metadata.num_rows or min(heights, default=0) < 0:

@@ -21,7 +21,7 @@ from hiddenbits.data.named.parquet.footer import Chunk
 from hiddenbits.data.request import Request
 from hiddenbits.data.table import Table
 from hiddenbits.exceptions import TableError
-from hiddenbits.quoting import told
+from hiddenbits.quoting import redacted
 
 BIT_BYTES = 1.0  # memory of a binary cell in Arrow: usually a small integer
 SMALL_BYTES = 64 * 2**20  # in Arrow: smaller tables are read into memory
@@ -179,7 +179,7 @@ def _in_memory(files: ParquetFiles, infos: Sequence[FileInfo]) -> Any:
     try:
         return pa.concat_tables(tables, promote_options="permissive")
     except pa.ArrowException as error:
-        raise TableError(f"{files.paths[0]}: the columns of the files are incompatible ({told(error)}).") from error
+        raise TableError(f"{files.paths[0]}: the columns of the files are incompatible ({redacted(error)}).") from error
 
 
 def may_be_binary(arrow_type: Any) -> bool:

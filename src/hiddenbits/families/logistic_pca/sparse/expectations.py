@@ -22,7 +22,7 @@ from hiddenbits.data.summary import Summary
 from hiddenbits.families.logistic_pca.gaussian_cells import gaussian_cells
 from hiddenbits.families.logistic_pca.sparse.params import AnchoredParams, cut
 from hiddenbits.families.logistic_pca.start import NOISE, PASSES, Product, centered_product
-from hiddenbits.maths.missing_cells import Blanks
+from hiddenbits.maths.missing_cells import MissingCells
 from hiddenbits.maths.packed_symmetric import identity, inner_places, invert, pack_outer, packed_size, times
 from hiddenbits.model_api import Key, Passes
 
@@ -43,7 +43,7 @@ def expectations(mean: Floats, variance: Floats) -> tuple[Floats, Floats, Floats
     np.copyto(slope, sigma)
     means = mean.ravel()[None, frequent]
     log_cosh, frequent_sigma, frequent_slope = gaussian_cells(
-        means, variance.ravel()[None, frequent], Blanks(None, np.zeros(1))
+        means, variance.ravel()[None, frequent], MissingCells(None, np.zeros(1))
     )
     np.put(f, frequent, log_cosh + 0.5 * means)
     np.put(sigma, frequent, frequent_sigma)

@@ -1,4 +1,4 @@
-"""Results as frames, HTML and plain text: one way to show tables and summaries in a terminal and in a notebook."""
+"""Results as data frames, HTML and plain text, for terminals and notebooks."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ Lines = Sequence[Sequence[str]]
 
 
 def library(backend: Any = None, *, otherwise: str = "use records()") -> Any:
-    """Return the library of frames that was asked for, or the first that is installed."""
-    chosen = backend or next((name for name in BACKENDS if find_spec(name)), None)
-    if chosen is None:
+    """Return the requested library of data frames, or the first that is installed."""
+    name = backend or next((name for name in BACKENDS if find_spec(name)), None)
+    if name is None:
         raise ImportError(f"A frame needs one of {', '.join(BACKENDS)}. Install one, or {otherwise}.")
-    return chosen
+    return name
 
 
 def names_of(model: Any, table: Any) -> list[str]:
-    """Return the names of the columns: the table's, the model's, or x0, x1, ...; of a column of levels one for each."""
+    """Return the names of the columns: the table's, the model's, or x0, x1, ...; a nominal column has one per level."""
     names = table.names or getattr(model, "level_names_", None) or getattr(model, "feature_names_in_", None)
     return [f"x{j}" for j in range(table.shape[1])] if names is None else [str(name) for name in names]
 
@@ -41,32 +41,32 @@ def as_frame(
     otherwise: str = "use records()",
     if_empty: Mapping[str, type] | None = None,
 ) -> Any:
-    """Return columns as a frame of the given library, or of the first that is installed.
+    """Return columns as a frame of the requested library, or of the first that is installed.
 
-    `if_empty` has the types of columns in which there may be no value.
+    `if_empty` has the types of columns that may have no values.
     """
     import narwhals.stable.v2 as nw
 
-    chosen = library(backend, otherwise=otherwise)
-    kinds: dict[str, Any] = {}
+    frame_library = library(backend, otherwise=otherwise)
+    schema: dict[str, Any] = {}
     for name, values in columns.items():
         types = {type(value) for value in values if value is not None} or {(if_empty or {}).get(name, float)}
-        kinds[name] = nw.Float64() if types <= {float, int} and types != {int} else nw.String()
+        schema[name] = nw.Float64() if types <= {float, int} and types != {int} else nw.String()
         if types == {int}:
-            kinds[name] = nw.Int64()
+            schema[name] = nw.Int64()
         elif types == {bool}:
-            kinds[name] = nw.Boolean()
+            schema[name] = nw.Boolean()
     filled = {
-        name: [math.nan if value is None and kinds[name] == nw.Float64() else value for value in values]
+        name: [math.nan if value is None and schema[name] == nw.Float64() else value for value in values]
         for name, values in columns.items()
     }
-    return nw.from_dict(filled, schema=kinds, backend=chosen).to_native()
+    return nw.from_dict(filled, schema=schema, backend=frame_library).to_native()
 
 
 def plain(
     above: Sequence[str], head: Sequence[str], lines: Lines, below: Sequence[str], left: Sequence[int] = (0,)
 ) -> str:
-    """Return a table in plain text, with sentences above and below it; the `left` columns are aligned there."""
+    """Return a table in plain text, with sentences above and below it; the columns in `left` are left-aligned."""
     head, lines = [printable(cell) for cell in head], [[printable(cell) for cell in line] for line in lines]
     widths = [max(len(line[i]) for line in (head, *lines)) for i in range(len(head))]
     rows = [
@@ -80,12 +80,12 @@ def html(above: Sequence[str], head: Sequence[str], lines: Lines, below: Sequenc
     """Return the same as HTML; all content is escaped."""
     ths = "".join(f"<th>{as_html(cell)}</th>" for cell in head)
     body = "".join("<tr>" + "".join(f"<td>{as_html(cell)}</td>" for cell in line) + "</tr>" for line in lines)
-    first, notes = ("".join(f"<p>{as_html(sentence)}</p>" for sentence in some) for some in (above, below))
+    first, notes = ("".join(f"<p>{as_html(sentence)}</p>" for sentence in group) for group in (above, below))
     return f"{first}<table><thead><tr>{ths}</tr></thead><tbody>{body}</tbody></table>{notes}"
 
 
 def as_html(text: str) -> str:
-    """Return a text as HTML shows it, whatever it holds."""
+    """Return a text escaped for HTML."""
     return escape(printable(text))
 
 
@@ -94,7 +94,7 @@ def percent(share: float) -> str:
 
     Examples
     --------
-    >>> from hiddenbits.shown import percent
+    >>> from hiddenbits.display import percent
     >>> percent(0.25), percent(0.0001), percent(0.0)
     ('25.0%', '<0.1%', '0.0%')
     """
@@ -115,12 +115,12 @@ def with_error(value: float | None, error: float | None, digits: int = 4) -> str
     return f"{value:.{digits}f} ± {f'<{least:.{digits}f}' if small else number(error, digits)}"
 
 
-class Shown(ABC):
-    """A result that shows itself as a table, in a terminal and in a notebook."""
+class DisplayedTable(ABC):
+    """A result that is displayed as a table in a terminal and in a notebook."""
 
     @abstractmethod
     def _shown(self) -> tuple[list[str], list[str], list[list[str]], list[str]]:
-        """Return the sentences above, head, lines and the sentences below."""
+        """Return the sentences above, the head, the lines and the sentences below."""
 
     def __str__(self) -> str:
         return plain(*self._shown())
@@ -132,7 +132,7 @@ class Shown(ABC):
         return html(*self._shown())
 
 
-# Summaries of fitted models: how the fit went, and named tables that print themselves.
+# Summaries of fitted models: how the fit went, and named tables.
 
 DOWN, ACROSS = 20, 9  # lines of a table that are printed, and its columns
 
@@ -144,13 +144,14 @@ class SummaryTable:
     Attributes
     ----------
     title : str
-        What its numbers are.
+        The title.
     columns : mapping
-        Its columns by name, text or numbers; the first one names the lines.
+        Its columns by name, text or numbers; the first one has the names of the lines.
     of : str
-        What a line is, in the plural: "columns", "classes".
+        The plural of what a line describes, such as "columns" or "classes".
     weight : ndarray, optional
-        Which lines matter most: where there are too many to print, those with the largest are. By default the first.
+        The importance of lines: if there are too many to print, those with the largest are printed, by default the
+        first.
     """
 
     title: str
@@ -163,26 +164,27 @@ class SummaryTable:
         return {name: np.asarray(cells).tolist() for name, cells in self.columns.items()}
 
     def shown(self) -> tuple[list[str], list[str], list[list[str]], list[str]]:
-        """Return title, head, lines and a note of what was left out, for `shown.plain` and `shown.html`."""
+        """Return title, head, lines and notes on what is not shown, for `plain` and `html`."""
         columns = self.values()
         n, head = len(next(iter(columns.values()))), list(columns)[: ACROSS + 1]
         lines, below = list(range(n)), []
         if n > DOWN + 1:  # a note in place of a single line would save nothing
             first = np.arange(n) if self.weight is None else np.argsort(-np.asarray(self.weight), kind="stable")
-            kept, shown = first[:DOWN], ""
+            chosen, note = first[:DOWN], ""
             if self.weight is not None:
-                shown = "; shown are those that matter most"
-                whole = kept[self.weight[kept] > self.weight[first[DOWN]]]  # levels of one column have one weight
-                kept = whole if len(whole) else kept
-            lines = sorted(kept.tolist())
-            below.append(f"... {n - len(lines):,} more {self.of}{shown}")
+                note = "; shown are those that matter most"
+                complete = chosen[self.weight[chosen] > self.weight[first[DOWN]]]  # levels of a column have one weight
+                chosen = complete if len(complete) else chosen
+            lines = sorted(chosen.tolist())
+            below.append(f"... {n - len(lines):,} more {self.of}{note}")
         if len(columns) > len(head):
             below.append(f"... and {len(columns) - len(head)} more across: {', '.join(list(columns)[len(head) :][:3])}")
         cells = [[_cell(columns[name][i]) for name in head] for i in lines]
         return [self.title], [name_of(name) for name in head], cells, below
 
     def __str__(self) -> str:
-        text = [i for i, cells in enumerate(self.values().values()) if not all(isinstance(one, float) for one in cells)]
+        columns = self.values().values()
+        text = [i for i, cells in enumerate(columns) if not all(isinstance(cell, float) for cell in cells)]
         return plain(*self.shown(), left=text)
 
 
@@ -191,29 +193,29 @@ def _cell(value: object) -> str:
 
 
 class Summary:
-    """What `model.summary()` returns: how the fit went and what was found, as named tables.
+    """The result of `model.summary()`: how the fit went, and the estimates as named tables.
 
-    Printing it shows all of them, long ones cut, and so does a notebook.
+    Printing it, or displaying it in a notebook, shows all tables; long ones are shortened.
 
     Attributes
     ----------
     title : str
         The model.
     story : dict of str
-        How the fit went: rows, passes, why it stopped, score, warnings; and under "coding", where the fit was to other
+        How the fit went: rows, passes, why it stopped, score, warnings; and under "coding", if the data had other
         values than 0 and 1, which of them are 1.
     tables : dict of frames
-        The tables by name, whole; of pandas, polars or pyarrow, whichever is installed first.
+        The complete tables as data frames, by name; of pandas, polars or pyarrow, the first that is installed.
 
     Examples
     --------
     >>> import numpy as np
     >>> from hiddenbits import LatentClassAnalysis
     >>> X = np.repeat([[1, 1, 0, 0], [0, 0, 1, 1]], 50, axis=0)
-    >>> found = LatentClassAnalysis(2, prior_strength=0, random_state=0).fit(X).summary()
-    >>> list(found.tables)
+    >>> summary = LatentClassAnalysis(2, prior_strength=0, random_state=0).fit(X).summary()
+    >>> list(summary.tables)
     ['classes', 'profiles']
-    >>> found.tables["profiles"].columns.tolist()
+    >>> summary.tables["profiles"].columns.tolist()
     ['column', 'class_1', 'class_2']
     """
 
@@ -223,21 +225,21 @@ class Summary:
     @property
     def tables(self) -> dict[str, Any]:
         """The tables as frames, by name."""
-        return {name: as_frame(one.values(), otherwise="print the summary") for name, one in self._tables.items()}
+        return {name: as_frame(table.values(), otherwise="print the summary") for name, table in self._tables.items()}
 
     def __repr__(self) -> str:
-        told = "\n".join(f"{name}: {said}" for name, said in self.story.items())
-        return "\n\n".join([self.title, told, *map(str, self._tables.values())])
+        story = "\n".join(f"{name}: {text}" for name, text in self.story.items())
+        return "\n\n".join([self.title, story, *map(str, self._tables.values())])
 
     def _repr_html_(self) -> str:
-        tables = "".join(html(*one.shown()) for one in self._tables.values())
+        tables = "".join(html(*table.shown()) for table in self._tables.values())
         return f"<p><b>{as_html(self.title)}</b></p>{story_html(self.story)}{tables}"
 
 
 def story_html(story: Mapping[str, str]) -> str:
-    """Return how a fit went as a small table; its colors are those of the page."""
+    """Return how a fit went as a small HTML table, in the colors of the page."""
     rows = "".join(
-        f'<tr><th style="text-align:left">{as_html(name)}</th><td style="text-align:left">{as_html(said)}</td></tr>'
-        for name, said in story.items()
+        f'<tr><th style="text-align:left">{as_html(name)}</th><td style="text-align:left">{as_html(text)}</td></tr>'
+        for name, text in story.items()
     )
     return f'<table class="hiddenbits-fit" style="margin-top:0.5em"><tbody>{rows}</tbody></table>'
