@@ -96,6 +96,6 @@ def test_fit_warns_of_a_table_without_zeros(tmp_path, monkeypatch):
     (tmp_path / "x.csv").write_text("a,b\n" + "1,\n,1\n1,1\n" * 10)
     fit = ("fit", "x.csv", "classes", "--n-components", 1, "-o", "m.hb", "--n-jobs", 1)
     output = run(*fit).stderr
-    assert "ones and blanks (33.3% of all cells) but no zeros" in output
+    assert "1s and missing values (33.3% of all cells) but no 0s" in output
     assert "--empty zero" in output
-    assert "no zeros" not in run(*fit, "--empty", "zero").stderr
+    assert "no 0s" not in run(*fit, "--empty", "zero").stderr
