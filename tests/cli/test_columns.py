@@ -53,7 +53,7 @@ def test_latent_classes_of_levels(survey):
     flags = ["--id", "person", "--drop", "town", "--missing", "-99", "--column-types", "mood:1,2,3,4"]
     told = run("look", survey, *flags, "--column-types", "q1:nominal").stdout
     assert "24 rows x 3 columns" in told
-    assert "9 blanks" in told
+    assert "9 missing values" in told
     assert re.search(r"q1=ja +11 .* 23\n", told)
     assert "mood:1,2,3,4 --column-types q1:nominal --out model.hb" in told.replace("'", "")
     fitted = run("fit", survey, "classes", "-n", "2", "-o", model, *flags).stdout

@@ -12,13 +12,13 @@ from hiddenbits.reporting.row_map import chart
 from tests.reporting import planted
 from tests.reporting.reading import differences
 
-UNITS = {"classes": "kind", "directions": "scale", "causes": "cause"}
+UNITS = {"classes": "class", "directions": "dimension", "causes": "cause"}
 
 
 def announced(found):
     """Return how many units the opening announces, and how many of them it says are described."""
     size = found.numbers["size"]
-    said = re.search(r"Of the (\w+) (kind|scale|cause|influence)s, (\w+) (?:is|are) described below", found.picture)
+    said = re.search(r"Of the (\w+) (classes|dimensions|causes|hidden units), (\w+) (?:is|are) described below", found.picture)
     if said is None:
         return size, 0 if "described below" in found.picture else size
     return WORDS.index(said[1]), WORDS.index(said[3])
@@ -44,14 +44,14 @@ def check(context):
         assert (f"the first two of the {size} scales" in str(drawn.opening)) == (size > 2)
     else:
         assert scales == 2
-        assert re.search(rf"\({size} (kind|scale|cause)s?\)\.$", str(drawn.opening))
+        assert re.search(rf"\({size} (class(es)?|dimensions?|causes?)\)\.$", str(drawn.opening))
     return found
 
 
 def test_four_kinds_are_announced_and_the_three_largest_described():
     found = check(planted.context_of(planted.kinds(0)[0], {"IndependentColumns": [], "LatentClassAnalysis": [4]}))
     assert found.picture.startswith("The rows fall into four kinds.")
-    assert found.picture.endswith("Of the four kinds, three are described below: the largest.")
+    assert found.picture.endswith("Of the four classes, three are described below: the largest.")
 
 
 def test_two_kinds_are_described_in_one_finding():
@@ -111,12 +111,12 @@ def test_the_sentence():
     kinds, scales, causes = "LatentClassAnalysis", "ClippedPCA", "NoisyOrNetwork"
     assert said(kinds, 3, 3, 3) == said(kinds, 2, 1, 1) == said(scales, 1, 1, 1) == ""
     assert said(causes, 4, 4, 1) == "Of the four causes, one is described below: the one that explains most."
-    assert said(scales, 4, 4, 3) == "Of the four scales, three are described below: the first."
+    assert said(scales, 4, 4, 3) == "Of the four dimensions, three are described below: the first."
     assert said(kinds, 8, 6, 3).endswith(
         "three are described below: the largest of those about which enough is certain."
     )
     unsure = "apart is too uncertain to be named."
-    assert said(kinds, 3, 2, 2) == f"Of the three kinds, two are described below; what sets the other {unsure}"
+    assert said(kinds, 3, 2, 2) == f"Of the three classes, two are described below; what sets the other {unsure}"
     assert said(scales, 4, 1, 1).endswith(f"one is described below; what sets the two ends of the others {unsure}")
-    assert said(scales, 1, 0, 0) == f"The scale is not described below: what sets the two ends of it {unsure}"
-    assert said(kinds, 2, 0, 0) == f"None of the two kinds is described below: what sets them {unsure}"
+    assert said(scales, 1, 0, 0) == f"The dimension is not described below: what sets the two ends of it {unsure}"
+    assert said(kinds, 2, 0, 0) == f"None of the two classes is described below: what sets them {unsure}"

@@ -17,14 +17,14 @@ FAMILIES = evaluate.known_families()
 
 
 def label(model: str) -> str:
-    """Return the plain-language name of a model, such as "kinds of rows"."""
+    """Return the plain-language name of a model, such as "latent classes"."""
     return FAMILIES[model].picture
 
 
 def sized(model: str, size: str) -> str:
     """Return the size of a model in words."""
     unit = FAMILIES[model].unit
-    return count(int(size), unit) if unit and size.isdigit() else size
+    return count(int(size), unit, "classes" if unit == "class" else None) if unit and size.isdigit() else size
 
 
 def comparison(context: Context) -> Section:

@@ -203,9 +203,9 @@ PICTURES = {
 }
 
 
-# How many of the kinds, scales or causes that the opening announces are described below it, and why not all.
+# How many of the classes, dimensions or causes that the opening announces are described below it, and why not all.
 
-FIRST = {"kind": "the largest", "scale": "the first"}  # of the others: those that explain most
+FIRST = {"class": "the largest", "dimension": "the first"}  # of the others: those that explain most
 
 
 def how_many(model: str, size: int, found: Sequence[Finding], shown: Sequence[Finding]) -> tuple[str, int]:
@@ -215,11 +215,12 @@ def how_many(model: str, size: int, found: Sequence[Finding], shown: Sequence[Fi
     room.
     """
     unit, n = evaluate.known_families()[model].unit, len(shown)
-    if n == size or (unit == "kind" and size == 2 and n):  # one finding describes both kinds
+    units = "classes" if unit == "class" else f"{unit}s"
+    if n == size or (unit == "class" and size == 2 and n):  # one finding describes both classes
         return "", size
-    ends = "the two ends of " if unit == "scale" else ""
+    ends = "the two ends of " if unit == "dimension" else ""
     if not n:
-        which = f"The {unit} is not" if size == 1 else f"None of the {word(size)} {unit}s is"
+        which = f"The {unit} is not" if size == 1 else f"None of the {word(size)} {units} is"
         what = f"{ends}{'it' if size == 1 else 'them'}"
         return f" {which} described below: what sets {what} apart is too uncertain to be named.", 0
     if len(found) > n:
@@ -227,4 +228,4 @@ def how_many(model: str, size: int, found: Sequence[Finding], shown: Sequence[Fi
         why += "" if len(found) == size else " of those about which enough is certain"
     else:
         why = f"; what sets {ends}the {'other' if size - n == 1 else 'others'} apart is too uncertain to be named"
-    return f" Of the {word(size)} {unit}s, {word(n)} {'is' if n == 1 else 'are'} described below{why}.", n
+    return f" Of the {word(size)} {units}, {word(n)} {'is' if n == 1 else 'are'} described below{why}.", n
