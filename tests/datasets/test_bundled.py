@@ -18,7 +18,7 @@ from hiddenbits.datasets import (
     load_votes,
     load_zoo,
 )
-from hiddenbits.datasets.along import PRODUCTS, SHARES
+from hiddenbits.datasets.bundled import PRODUCTS, SHARES
 
 pytestmark = pytest.mark.core
 
