@@ -8,7 +8,7 @@ import pytest
 
 from hiddenbits import LatentClassAnalysis, evaluate, open_table
 from hiddenbits.datasets import simulate_mixture
-from hiddenbits.evaluate.row_scores import RowLogLikelihoods, differences_from_best, simplest
+from hiddenbits.evaluate.row_scores import RowLogLikelihoods, gaps_to_best, simplest
 
 pytestmark = [pytest.mark.core, pytest.mark.usefixtures("few_starts")]
 
@@ -22,7 +22,7 @@ def test_the_simplest_of_those_that_cannot_be_told_from_the_best(gap, place):
     hard = 5.0 * np.random.default_rng(1).normal(size=1000)  # what makes rows hard for both is no matter
     for n_errors in (1.0, 2.0):
         better = RowLogLikelihoods(hard + noise + gap * n_errors * error, np.zeros(1000))
-        apart = differences_from_best([better, RowLogLikelihoods(hard, np.zeros(1000))], np.ones(1000))
+        apart = gaps_to_best([better, RowLogLikelihoods(hard, np.zeros(1000))], np.ones(1000))
         assert simplest(apart, [20, 10], n_errors) == place
         assert simplest(apart, [10, 20], n_errors) == 0
         assert simplest(apart, [10, 10], n_errors) == 0  # of equally many the first

@@ -18,7 +18,7 @@ from hiddenbits import (
 )
 from hiddenbits.datasets import simulate_mixture
 from hiddenbits.evaluate.held_out_cells import calibration_bins, calibration_error
-from hiddenbits.evaluate.row_scores import RowLogLikelihoods, difference, monte_carlo_error_and_bias
+from hiddenbits.evaluate.row_scores import RowLogLikelihoods, difference, error_and_bias
 from hiddenbits.evaluate.same_models import chosen_families
 from hiddenbits.evaluate.splits import splits
 
@@ -274,7 +274,7 @@ def test_errors_that_all_rows_share_are_no_error_of_rows():
     apart = a.values - b.values
     assert mean == pytest.approx(apart.mean(), abs=1e-12)
     assert error == pytest.approx(np.sqrt(apart.var(ddof=1) / 50 + 0.25), rel=1e-9)
-    assert monte_carlo_error_and_bias(a, np.ones(50))[0] == pytest.approx(0.3)
+    assert error_and_bias(a, np.ones(50))[0] == pytest.approx(0.3)
 
 
 def test_calibration_by_hand_and_of_the_truth():

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from hiddenbits.evaluate.fit_runner import progress_reporter
+from hiddenbits.evaluate.progress import progress_reporter
 
 pytestmark = pytest.mark.core
 

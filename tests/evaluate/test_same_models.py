@@ -121,9 +121,9 @@ def test_which_models_are_the_same():
 def test_they_are_one_entry_everywhere(tmp_path, monkeypatch):
     """In the table, its text, records, ties, winner and JSON; whichever was named first; and fitted once."""
     fits = []
-    fit_and_score = fit_runner.fit_and_score
+    run_trial = fit_runner.run_trial
     monkeypatch.setattr(
-        fit_runner, "fit_and_score", lambda model, *args: fits.append(type(model)) or fit_and_score(model, *args)
+        fit_runner, "run_trial", lambda model, *args: fits.append(type(model)) or run_trial(model, *args)
     )
     X = clear_classes(2)
     for models in (list(TWO), list(TWO)[::-1]):

@@ -17,7 +17,7 @@ from hiddenbits.datasets import simulate_mixture
 pytest.importorskip("matplotlib")
 import matplotlib.colors
 
-from hiddenbits.plots.lines import longest_arrows, correlations
+from hiddenbits.plots.lines import correlations, longest_arrows
 from tests.plots.fitted import clusters
 
 

@@ -18,7 +18,7 @@ UNITS = {"classes": "class", "directions": "dimension", "causes": "cause"}
 def announced(found):
     """Return how many units the opening announces, and how many of them it says are described."""
     size = found.numbers["size"]
-    said = re.search(r"Of the (\w+) (classes|dimensions|causes|hidden units), (\w+) (?:is|are) described below", found.picture)
+    said = re.search(r"Of the (\w+) ([a-z ]+), (\w+) (?:is|are) described below", found.picture)
     if said is None:
         return size, 0 if "described below" in found.picture else size
     return WORDS.index(said[1]), WORDS.index(said[3])

@@ -83,9 +83,7 @@ def test_the_sections_show_what_was_planted(written):
     probability = {"<0.1": 0.0, ">99.9": 100.0}.get(found) if found[0] in "<>" else float(found)
     assert probability > 95.0 if kind[9] else probability < 5.0
     opening = page.section("which")
-    assert (
-        "It is a tie: of three models of what may lie behind this table, “latent classes” and “latent dimensions" in opening
-    )
+    assert "It is a tie: of three models of what may lie behind this table, “latent classes” and “latent dim" in opening
     assert "(1 dimension) is the simplest of them" in opening
     lines = re.findall(r"nothing hidden the columns are independent of each other 10 (\S+) ±", opening)
     assert float(lines[0]) > 1.0  # ten copies of one bit: ln 2 * 9 nats, less what noise costs

@@ -81,7 +81,7 @@ def simulate_mixture(n_rows: int, n_columns: int, n_classes: int, *, random_stat
     (100, 6)
     """
     weights, probabilities = true_mixture(n_columns, n_classes, random_state)
-    chunks = list(_sampled_chunks(n_rows, weights, probabilities, random_state))
+    chunks = list(_rows(n_rows, weights, probabilities, random_state))
     X, classes = (np.concatenate(arrays) for arrays in zip(*chunks, strict=True))
     return SimulatedMixture(X, classes, weights, probabilities)
 
@@ -130,9 +130,7 @@ def write_mixture(
     schema = pa.schema([(name, pa.uint8()) for name in names])
     writer: Any = None
     with writing(folder):
-        for number, (X, _) in enumerate(
-            _sampled_chunks(n_rows, *true_mixture(n_columns, n_classes, random_state), random_state)
-        ):
+        for number, (X, _) in enumerate(_rows(n_rows, *true_mixture(n_columns, n_classes, random_state), random_state)):
             file_number, within = divmod(number * CHUNK_ROWS, rows_per_file)
             if within == 0:
                 if writer is not None:
@@ -143,9 +141,7 @@ def write_mixture(
     return folder
 
 
-def _sampled_chunks(
-    n_rows: int, weights: Floats, probabilities: Floats, seed: int
-) -> Iterator[tuple[Bytes, NDArray[np.int64]]]:
+def _rows(n_rows: int, weights: Floats, probabilities: Floats, seed: int) -> Iterator[tuple[Bytes, NDArray[np.int64]]]:
     """Yield rows and classes, one chunk at a time."""
     # Comparing 16-bit random numbers takes a sixth of the time, and rounds probabilities to 1/65536.
     limits = np.round(probabilities * 65536.0).astype(np.uint32)

@@ -65,10 +65,8 @@ def _complete_group(
     disjoint: NDArray[np.bool_], ones: Floats, rows: float, first: int, others: NDArray[np.intp]
 ) -> tuple[int, ...] | None:
     """Return `first` and others whose 1s add up to the rows with it, or None; depth first, largest first."""
-    largest_first = others[np.lexsort((np.abs(others - first), -ones[others]))]  # of equal columns the nearest
-    stack: list[tuple[tuple[int, ...], float, NDArray[np.intp]]] = [
-        ((first,), rows - float(ones[first]), largest_first)
-    ]
+    candidates = others[np.lexsort((np.abs(others - first), -ones[others]))]  # of equal columns the nearest
+    stack: list[tuple[tuple[int, ...], float, NDArray[np.intp]]] = [((first,), rows - float(ones[first]), candidates)]
     for _ in range(MOST_STEPS):
         if not stack:
             return None

@@ -92,15 +92,10 @@ def m2_test(model: Any, X: object, sample_weight: ArrayLike | None = None) -> M2
     first, second = np.triu_indices(d, 1)
     shares = np.concatenate([np.diag(counts)[:d], counts[first, second]]) / n
     statistic, df, expected = _statistic(
-        shares,
-        n,
-        weights,
-        p,
-        _derivatives(weights, p, np.column_stack([nodes, np.ones(len(nodes))])),
-        _n_rotations(model),
+        shares, n, weights, p, _slopes(weights, p, np.column_stack([nodes, np.ones(len(nodes))])), _n_rotations(model)
     )
     margins = shares[None, :d]  # of independent columns
-    null, null_df, _ = _statistic(shares, n, np.ones(1), margins, _derivatives(np.ones(1), margins, np.ones((1, 1))), 0)
+    null, null_df, _ = _statistic(shares, n, np.ones(1), margins, _slopes(np.ones(1), margins, np.ones((1, 1))), 0)
     tli = (null / null_df - statistic / df) / (null / null_df - 1.0) if df > 0 else np.nan
     cfi = 1.0 - max(statistic - df, 0.0) / max(null - null_df, statistic - df, 0.0)
     has_test = df > 0
@@ -139,7 +134,7 @@ def _moments(p: Floats) -> tuple[Floats, Rows, Rows]:
 
 
 def _statistic(
-    shares: Floats, n: float, weights: Floats, p: Floats, derivatives: Floats, n_rotations: int
+    shares: Floats, n: float, weights: Floats, p: Floats, slopes: Floats, n_rotations: int
 ) -> tuple[float, int, Floats]:
     """Return M2, its degrees of freedom, and the expected shares."""
     M, first, second = _moments(p)
@@ -151,16 +146,15 @@ def _statistic(
         p_both[np.ix_(with_j, with_j)] = (M[:, with_j] * (weights / p_j)[:, None]).T @ M[:, with_j]
     np.fill_diagonal(p_both, expected)
     covariance = p_both - np.outer(expected, expected)
-    # In directions orthogonal to all derivatives, residuals are noise with a known covariance.
-    U, singular_values, _ = np.linalg.svd(derivatives, full_matrices=True)
-    rank = int((singular_values > 1e-8 * singular_values.max(initial=0.0)).sum())
-    complement = U[:, min(rank, derivatives.shape[1] - n_rotations) :]
-    residual = complement.T @ (shares - expected)
-    m2 = n * residual @ np.linalg.solve(complement.T @ covariance @ complement, residual)
-    return float(m2), complement.shape[1], expected
+    # In the directions V, orthogonal to all slopes, residuals are noise with a known covariance.
+    U, singular_values, _ = np.linalg.svd(slopes, full_matrices=True)
+    rank = min(int((singular_values > 1e-8 * singular_values.max(initial=0.0)).sum()), slopes.shape[1] - n_rotations)
+    V = U[:, rank:]
+    residual = V.T @ (shares - expected)
+    return float(n * residual @ np.linalg.solve(V.T @ covariance @ V, residual)), V.shape[1], expected
 
 
-def _derivatives(weights: Floats, p: Floats, extended: Floats) -> Floats:
+def _slopes(weights: Floats, p: Floats, extended: Floats) -> Floats:
     """Return the derivatives of expected shares by loadings and intercepts, (margins + pairs, columns x (q + 1))."""
     M, first, second = _moments(p)
     d, k = p.shape[1], extended.shape[1]

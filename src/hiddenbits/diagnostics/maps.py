@@ -16,9 +16,7 @@ def on_grid(model: Any) -> tuple[Floats, Floats, Floats]:
     """Return nodes (L, q), their weights (L,), which add up to 1, and P(1) at each node, (L, columns)."""
     q = 0 if not hasattr(model, "components_") else len(model.components_)
     if q not in STEPS:
-        raise ValueError(
-            f"This needs a model of 1 to 3 latent dimensions, such as LogisticPCA(1), not {type(model).__name__}."
-        )
+        raise ValueError(f"Use a model of 1 to 3 dimensions, such as LogisticPCA(1), not {type(model).__name__}.")
     nodes = grid_nodes(q)
     weights = np.exp(-0.5 * (nodes**2).sum(axis=1))
     return nodes, weights / weights.sum(), np.asarray(model.inverse_transform(nodes))

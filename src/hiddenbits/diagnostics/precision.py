@@ -145,9 +145,7 @@ def reliability(model: Any, X: object, sample_weight: ArrayLike | None = None) -
 def _slopes(model: Any, positions: ArrayLike) -> Floats:
     """Return the slopes of P(1), divided by the standard deviation of the item, (positions, columns, q)."""
     if not hasattr(model, "components_"):
-        raise ValueError(
-            f"This needs a model of latent dimensions, such as LogisticPCA(1), not {type(model).__name__}."
-        )
+        raise ValueError(f"Use a model of latent dimensions, such as LogisticPCA(1), not {type(model).__name__}.")
     q, x = len(model.components_), np.asarray(positions, np.float64)
     if x.ndim != 2 or x.shape[1] != q:
         raise ValueError(f"positions must have shape (number, {q}), with a column for each dimension, got {x.shape}.")

@@ -13,27 +13,11 @@ from hiddenbits import open_table, run_on
 from hiddenbits.array_types import Floats
 from hiddenbits.evaluate.comparison import SIZE_TIE, TIE, Comparison, ComparisonEntry, TriedSize
 from hiddenbits.evaluate.copies import warn_of_copies
-from hiddenbits.evaluate.fit_runner import (
-    CANNOT_CATCH_UP,
-    LARGEST_FITS_BEST,
-    OnProgress,
-    Runner,
-    ScoringPlan,
-    SizeResult,
-    SizeSearch,
-    choose_size,
-    progress_reporter,
-)
+from hiddenbits.evaluate.fit_runner import Runner, ScoringPlan, SizeResult, SizeSearch, choose_size
 from hiddenbits.evaluate.held_out_cells import calibration_error
 from hiddenbits.evaluate.measures import PIECE_CELLS, cells_of_rows
-from hiddenbits.evaluate.row_scores import (
-    RowLogLikelihoods,
-    concatenated,
-    difference,
-    mean_of,
-    monte_carlo_error_and_bias,
-    simplest,
-)
+from hiddenbits.evaluate.progress import OnProgress, progress_reporter
+from hiddenbits.evaluate.row_scores import RowLogLikelihoods, concat_rows, difference, error_and_bias, mean_of, simplest
 from hiddenbits.evaluate.same_models import Contender, chosen_families, equivalent_models
 from hiddenbits.evaluate.splits import group_numbers, splits
 from hiddenbits.evaluate.trial import ExtraMeasures, Trial
@@ -159,30 +143,24 @@ def compare(
         searches, tried = _search_sizes(contenders, plan, runner, SIZE_TIE if one_standard_error else 0.0, table)
         excluded |= _failed(searches) | _known_by_another_name(searches)
         chosen: dict[str, _ScoredFamily] = {}
-        for contender, search in searches.values():
-            if contender.name in excluded or search.chosen is None:
+        for name, (contender, search) in searches.items():
+            if name in excluded or search.chosen is None:
                 continue
             result = search.results[search.chosen]
             trials = result.trials
             if by == "cells" or result.equivalent is not None:
-                trials = runner.run(contender.name, contender.estimator, result.size, by_rows)
+                trials = runner.run(name, contender.estimator, result.size, by_rows)
             if trials[-1].scores is None:
-                excluded[contender.name] = trials[-1].note.rstrip(".")
+                excluded[name] = trials[-1].note.rstrip(".")
                 continue
             extra = [
                 runner.measure(
-                    contender.name,
-                    trial.model,
-                    split,
-                    take_rows(table, sample),
-                    sample,
-                    tuple(measures),
-                    held_out_share,
+                    name, trial.model, split, take_rows(table, sample), sample, tuple(measures), held_out_share
                 )
                 for trial, split, sample in zip(trials, by_rows.splits, samples, strict=True)
                 if measures
             ]
-            chosen[contender.name] = _ScoredFamily(contender, search, result, trials, extra)
+            chosen[name] = _ScoredFamily(contender, search, result, trials, extra)
         if not chosen:
             raise ValueError(f"No family could be fitted and scored. {_sentences(excluded)}")
         cells = np.concatenate([_cells(take_rows(table, split.test)) for split in row_splits])
@@ -291,7 +269,7 @@ def _cells(table: Table) -> Floats:
 def _entries(chosen: dict[str, _ScoredFamily], weights: Floats, cells: Floats) -> tuple[ComparisonEntry, ...]:
     """Return the entries of the comparison, the highest likelihood first."""
     scores = {
-        name: concatenated([trial.scores for trial in family.trials if trial.scores is not None])
+        name: concat_rows([trial.scores for trial in family.trials if trial.scores is not None])
         for name, family in chosen.items()
     }
     means = {name: mean_of(rows, weights) for name, rows in scores.items()}
@@ -300,15 +278,12 @@ def _entries(chosen: dict[str, _ScoredFamily], weights: Floats, cells: Floats) -
     entries = []
     for name in order:
         contender, search, result, trials, extra = chosen[name]
-        mean, error_and_bias = means[name], monte_carlo_error_and_bias(scores[name], weights)
+        mean, monte_carlo = means[name], error_and_bias(scores[name], weights)
         bits = RowLogLikelihoods(-scores[name].values / np.log(2.0), scores[name].errors, 0.0, mean.kind)
         per_cell = mean_of(bits, weights, cells)
         gap_and_error = (0.0, 0.0) if name == order[0] else difference(scores[name], highest, weights)
         notes = [note for note in (*(trial.note for trial in trials), *(split.note for split in extra)) if note]
-        if len(contender.sizes) > 1 and result.size == contender.sizes[-1]:
-            notes.append(LARGEST_FITS_BEST)
-        if search.cannot_catch_up:
-            notes.append(CANNOT_CATCH_UP)
+        notes += search.notes
         bins = [split.bins for split in extra if split.bins is not None]
         calibration = calibration_error(np.sum(bins, axis=0)) if bins else None
         other_seconds = 0.0 if result.trials is trials else sum(trial.seconds for trial in trials)
@@ -321,7 +296,7 @@ def _entries(chosen: dict[str, _ScoredFamily], weights: Floats, cells: Floats) -
                 mean.value,
                 mean.standard_error,
                 mean.kind,
-                *error_and_bias,
+                *monte_carlo,
                 *gap_and_error,
                 per_cell.value,
                 per_cell.standard_error,

@@ -186,11 +186,10 @@ class Comparison(Shown):
         best, ties = _labeled(self.entry(self.best)), self.ties()
         if len(ties) == 1:
             return f"{best} fits best."
-        n_parameters = self.entry(self.best).n_parameters
+        n = self.entry(self.best).n_parameters
         return (
             f"A tie: {', '.join(_labeled(self.entry(model)) for model in ties)} are within {TIE:g} standard errors of "
-            f"the highest. {best} is the simplest of them"
-            f"{'' if n_parameters is None else f' ({n_parameters} free parameters)'}."
+            f"the highest. {best} is the simplest of them{'' if n is None else f' ({n} free parameters)'}."
         )
 
     def entry(self, model: str) -> ComparisonEntry:

@@ -51,8 +51,7 @@ def copied_share(table: Table) -> float | None:
     if share < LEAST_SHARE:
         return None
     misfit, rates, weights = _misfit(counts)
-    threshold = max(TOTAL_MISFIT, MISFIT_PER_ROW * n)
-    if misfit < threshold:
+    if misfit < (threshold := max(TOTAL_MISFIT, MISFIT_PER_ROW * n)):
         return None
     by_chance = []
     for repeat in range(REPEATS):

@@ -2,39 +2,22 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
 from hiddenbits.array_types import Floats
 from hiddenbits.data.hashing import digest
 from hiddenbits.evaluate.comparison import TriedSize
-from hiddenbits.evaluate.row_scores import (
-    RowLogLikelihoods,
-    concatenated,
-    difference,
-    differences_from_best,
-    mean_of,
-    simplest,
-)
+from hiddenbits.evaluate.progress import OnProgress
+from hiddenbits.evaluate.row_scores import RowLogLikelihoods, concat_rows, difference, gaps_to_best, mean_of, simplest
 from hiddenbits.evaluate.same_models import Contender, EquivalentModel, EquivalentModels
 from hiddenbits.evaluate.splits import Split
-from hiddenbits.evaluate.trial import (
-    ExtraMeasures,
-    Scorer,
-    Trial,
-    clone_at_size,
-    extra_measures,
-    fit_and_score,
-    scorer_of_cells,
-    scorer_of_rows,
-)
+from hiddenbits.evaluate.trial import ExtraMeasures, Scorer, Trial, cell_scorer, extra_measures, row_scorer, run_trial
 from hiddenbits.fit_cache import FitCache
 from hiddenbits.tables import Table, hide_cells, take_rows
 
@@ -67,7 +50,7 @@ class ScoringPlan:
         return cls(
             tuple(
                 ScoredSplit(
-                    take_rows(table, split.train), scorer_of_rows(test), {"by": "rows", "rows": rows_digest(*split)}
+                    take_rows(table, split.train), row_scorer(test), {"by": "rows", "rows": rows_digest(*split)}
                 )
                 for split, test in zip(splits, tests, strict=True)
             ),
@@ -79,12 +62,12 @@ class ScoringPlan:
         """Score on cells held out in all rows."""
         job = {"by": "cells", "hidden": [share, seed], "groups": None if groups is None else rows_digest(groups)}
         train = hide_cells(table, share, random_state=seed, groups=groups)
-        return cls((ScoredSplit(train, scorer_of_cells(table, share, seed, groups), job),), weights_of(table))
+        return cls((ScoredSplit(train, cell_scorer(table, share, seed, groups), job),), weights_of(table))
 
     @classmethod
     def by_criterion(cls, table: Table) -> ScoringPlan:
         """Score on the training rows, as information criteria do."""
-        return cls((ScoredSplit(table, scorer_of_rows(table), {"by": "criterion"}),), weights_of(table))
+        return cls((ScoredSplit(table, row_scorer(table), {"by": "criterion"}),), weights_of(table))
 
 
 class Runner:
@@ -102,13 +85,13 @@ class Runner:
             return self._trials[trials_key]
         self._trials[trials_key] = trials = []
         for split in plan.splits:
-            model = clone_at_size(estimator, size, self.seed)
+            model = self.clone_at_size(estimator, size)
             key = self._key(name, model, split.job)
             self.on_progress(name if size is None else f"{name}({size})", self.done, self.total)
             if (saved := self.cache.get(key)) is not None:
                 trial = Trial.unpacked(*saved)
             else:
-                trial = fit_and_score(model, split.train, split.scorer)
+                trial = run_trial(model, split.train, split.scorer)
                 self.cache.put(key, *trial.packed(), trial.model)
             self.done += 1
             trials.append(trial)
@@ -137,6 +120,15 @@ class Runner:
         self.cache.put(key, {"figures": extra.estimates, "note": extra.note}, arrays, None)
         return extra
 
+    def clone_at_size(self, estimator: BaseEstimator, size: Any) -> Any:
+        """Return a copy of an estimator with this size, and with the seed if it has none."""
+        copy = clone(estimator)
+        if size is not None:
+            copy.set_params(n_components=size)
+        if getattr(copy, "random_state", 0) is None:
+            copy.set_params(random_state=self.seed)
+        return copy
+
     def _key(self, name: str, model: BaseEstimator, job: dict[str, Any]) -> str:
         fit = {"name": name, "class": type(model).__name__, "settings": repr(sorted(model.get_params().items()))}
         return self.cache.key({**fit, **job})
@@ -159,8 +151,7 @@ class SizeResult(NamedTuple):
 class SizeSearch(NamedTuple):
     """The sizes of a family that were tried: their results, and the index of the chosen size (None if all failed).
 
-    `best` are the scores of the size with the highest mean, `highest`. `cannot_catch_up` is set if larger sizes were
-    not tried because they could not catch up with another family.
+    `best` are the scores of the size with the highest mean, `highest`; `notes` are remarks on the end of the search.
     """
 
     results: list[SizeResult]
@@ -168,7 +159,7 @@ class SizeSearch(NamedTuple):
     tried: list[TriedSize]
     best: RowLogLikelihoods | None
     highest: float
-    cannot_catch_up: bool
+    notes: list[str]
 
 
 def choose_size(
@@ -212,7 +203,7 @@ def choose_size(
             break
     runner.done += (len(sizes) - len(results)) * len(plan.splits)
     cells = next((result.trials[0].cells for result in results if result.scores is not None), None)
-    differences = differences_from_best([result.scores for result in results], plan.weights, cells)
+    differences = gaps_to_best([result.scores for result in results], plan.weights, cells)
     chosen = simplest(differences, [result.n_parameters for result in results], n_errors)
     tried = []
     for i, (result, gap_and_error) in enumerate(zip(results, differences, strict=True)):
@@ -232,17 +223,15 @@ def choose_size(
                 "; ".join(dict.fromkeys(_notes(result))),
             )
         )
-    return SizeSearch(results, chosen, tried, best, highest, cannot_catch_up)
+    notes = [CANNOT_CATCH_UP] if cannot_catch_up else []
+    notes += [LARGEST_FITS_BEST] if chosen is not None and len(sizes) - 1 == chosen > 0 else []
+    return SizeSearch(results, chosen, tried, best, highest, notes)
 
 
 def _notes(result: SizeResult) -> list[str]:
     """Return remarks about a size."""
-    notes = [trial.note for trial in result.trials if trial.note]
-    return (
-        notes
-        if result.equivalent is None
-        else [f"the same model as {result.equivalent}, which was fitted instead", *notes]
-    )
+    same = [] if result.equivalent is None else [f"the same model as {result.equivalent}, which was fitted instead"]
+    return [*same, *(trial.note for trial in result.trials if trial.note)]
 
 
 def _cannot_catch_up(
@@ -268,7 +257,7 @@ def _cannot_catch_up(
 def _scores_of_all_splits(trials: list[Trial], n_splits: int) -> RowLogLikelihoods | None:
     """Return the scores of the rows of all splits; None if a fit failed."""
     parts = [trial.scores for trial in trials if trial.scores is not None]
-    return concatenated(parts) if len(parts) == n_splits else None
+    return concat_rows(parts) if len(parts) == n_splits else None
 
 
 def weights_of(table: Table) -> Floats:
@@ -279,37 +268,3 @@ def weights_of(table: Table) -> Floats:
 def rows_digest(*rows: Rows) -> str:
     """Return a digest of lists of row numbers."""
     return digest(*(f"{len(part)}:".encode() + np.ascontiguousarray(part, np.int64).tobytes() for part in rows))[:32]
-
-
-# Progress of a long run: a bar in a terminal (by rich, if installed), or the caller's own function.
-
-OnProgress = Callable[[str, int, int], None]  # current step, number of finished fits, largest number of fits
-
-
-@contextmanager
-def progress_reporter(progress: bool | OnProgress) -> Iterator[OnProgress]:
-    """Yield a function to call at every step: on_progress(text, done, total)."""
-    if callable(progress):
-        yield progress
-    elif not progress or not (sys.stderr.isatty() or "ipykernel" in sys.modules):
-        yield _no_report
-    else:
-        yield from _progress_bar()
-
-
-def _no_report(text: str, done: int, total: int) -> None:
-    """Report nothing."""
-
-
-def _progress_bar() -> Iterator[OnProgress]:
-    """Yield a function that draws a bar; without rich, one that writes a line for each step."""
-    try:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-    except ImportError:
-        yield lambda text, done, total: print(f"[{done}/{total}] {text}", file=sys.stderr, flush=True)
-        return
-    columns: list[Any] = [BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}")]
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
-        bar = bars.add_task("", total=None)
-        yield lambda text, done, total: bars.update(bar, description=text, completed=done, total=total)

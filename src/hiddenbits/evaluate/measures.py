@@ -52,21 +52,17 @@ def ratio_over_rows(table: Table, row_terms: RowTerms) -> Ratio:
 
 
 def _measured(
-    estimator: BaseEstimator,
-    X: object,
-    sample_weight: ArrayLike | None,
-    row_terms: RowTerms,
-    measure: str | None = None,
+    estimator: BaseEstimator, X: object, sample_weight: ArrayLike | None, terms: RowTerms, measure: str | None = None
 ) -> Ratio:
     """Return a weighted ratio over the rows of X; a named `measure` is defined for binary data only."""
     table = table_of(estimator, X, sample_weight)
     levels = table.coding_of_levels is not None and measure != "bits_per_cell"
     if measure is not None and (levels or not table.only_bits):
-        what = "has nominal or ordinal columns" if table.only_bits else "has columns of real numbers"
+        what = "has nominal or ordinal columns" if table.only_bits else "has real columns"
         raise ValueError(
             f"{measure} needs binary data, but this table {what}. Use mean_log_likelihood or held_out_cells."
         )
-    return ratio_over_rows(table, row_terms)
+    return ratio_over_rows(table, terms)
 
 
 def _cells(piece: Piece) -> tuple[Floats, Floats]:

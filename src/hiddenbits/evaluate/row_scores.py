@@ -53,7 +53,7 @@ def log_likelihoods(model: BaseEstimator, table: Table) -> RowLogLikelihoods:
     return RowLogLikelihoods(values, errors, float(getattr(model, "log_partition_error_", 0.0)), kind)
 
 
-def concatenated(parts: list[RowLogLikelihoods]) -> RowLogLikelihoods:
+def concat_rows(parts: list[RowLogLikelihoods]) -> RowLogLikelihoods:
     """Concatenate the rows of several splits; the kind is the least exact one."""
     kinds = [part.kind for part in parts]
     least_exact = next(kind for kind in ("estimate", "bound", "exact") if kind in kinds)
@@ -70,7 +70,7 @@ def mean_of(scores: RowLogLikelihoods, weights: Floats, cells: Floats | None = N
     return ratio.estimate(scores.kind)
 
 
-def monte_carlo_error_and_bias(scores: RowLogLikelihoods, weights: Floats) -> tuple[float, float]:
+def error_and_bias(scores: RowLogLikelihoods, weights: Floats) -> tuple[float, float]:
     """Return the Monte-Carlo standard error of the mean, and by how much the mean is too low on average.
 
     The log of an unbiased estimate is too low by half of its variance, to first order.
@@ -92,7 +92,7 @@ def difference(
     return mean.value, float(np.hypot(mean.standard_error, np.hypot(a.common, b.common)))
 
 
-def differences_from_best(
+def gaps_to_best(
     scores: Sequence[RowLogLikelihoods | None], weights: Floats, cells: Floats | None = None
 ) -> list[tuple[float, float] | None]:
     """Return the difference of each model from the best and its standard error; None if its fit failed."""
@@ -106,13 +106,11 @@ def differences_from_best(
     ]
 
 
-def simplest(
-    differences: Sequence[tuple[float, float] | None], n_parameters: Sequence[float], n_errors: float
-) -> int | None:
+def simplest(gaps: Sequence[tuple[float, float] | None], n_parameters: Sequence[float], n_errors: float) -> int | None:
     """Return the index of the simplest model that cannot be distinguished from the best; None if all failed.
 
     The same rule chooses sizes and families. Models within `n_errors` standard errors of the paired difference are tied
     with the best; the simplest has the fewest free parameters, and is the first if several have as few.
     """
-    tied = [i for i, gap in enumerate(differences) if gap is not None and -gap[0] <= n_errors * gap[1]]
+    tied = [i for i, gap in enumerate(gaps) if gap is not None and -gap[0] <= n_errors * gap[1]]
     return min(tied, key=lambda i: n_parameters[i], default=None)

@@ -16,11 +16,11 @@ from hiddenbits.evaluate.catalog import BY_NAME, Family
 from hiddenbits.evaluate.compare import fit_cache, refuse_checkpoint
 from hiddenbits.evaluate.comparison import SIZE_TIE, TriedSize, seconds
 from hiddenbits.evaluate.copies import warn_of_copies
-from hiddenbits.evaluate.fit_runner import OnProgress, Runner, ScoringPlan, SizeSearch, choose_size, progress_reporter
+from hiddenbits.evaluate.fit_runner import Runner, ScoringPlan, SizeSearch, choose_size
 from hiddenbits.evaluate.measures import table_of
+from hiddenbits.evaluate.progress import OnProgress, progress_reporter
 from hiddenbits.evaluate.same_models import Contender
 from hiddenbits.evaluate.splits import group_numbers, splits
-from hiddenbits.evaluate.trial import clone_at_size
 from hiddenbits.shown import Shown, as_frame, with_error
 from hiddenbits.tables import Table
 
@@ -194,7 +194,7 @@ def select(
             raise ValueError(f"No size could be fitted and scored. {search.results[0].trials[-1].note}")
         chosen, tried = _by_criterion(search, plan, by) if by in CRITERIA else (search.chosen, tuple(search.tried))
         size = search.results[chosen].size
-        model = clone_at_size(estimator, size, random_state).fit(table)
+        model = runner.clone_at_size(estimator, size).fit(table)
     return Selection(size, model, tried, by, one_standard_error)
 
 

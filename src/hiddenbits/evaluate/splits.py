@@ -12,7 +12,7 @@ from hiddenbits.tables import Table
 
 Rows = NDArray[np.int64]
 QUARTERS = 4  # by default one quarter of the rows is held out after the other,
-LEAST_SCORED_ROWS = 1000  # until this many rows have been scored
+LEAST_SCORED = 1000  # until this many rows have been scored
 MOST_ROWS = 40_000  # larger tables are sampled to about this many rows, fitted and scored
 
 
@@ -38,9 +38,7 @@ def splits(table: Table, cv: Any, seed: int, groups: ArrayLike | None = None) ->
     if cv is None:
         rows = _sampled_rows(group, seed)
         group = np.unique(group[rows], return_inverse=True)[1]
-        folds = _folds(group, min(QUARTERS, int(group.max()) + 1), seed)[
-            : -(-QUARTERS * LEAST_SCORED_ROWS // len(rows))
-        ]
+        folds = _folds(group, min(QUARTERS, int(group.max()) + 1), seed)[: -(-QUARTERS * LEAST_SCORED // len(rows))]
         return [Split(rows[train], rows[test]) for train, test in folds]
     if isinstance(cv, (int, np.integer)):
         if not 2 <= cv <= n_groups:

@@ -116,11 +116,9 @@ class TableDescription(Shown):
 
     def describe(self) -> str:
         """Return the summary as lines of text."""
-        n_observed = max(int(self.observed.sum()), 1)
+        n = max(int(self.observed.sum()), 1)
         about = "" if self.different_exact else "about "
-        ones = (
-            f"{self.n_ones:,} 1s ({self.n_ones / n_observed:.2%} of observed cells), at most {self.most_ones:,} per row"
-        )
+        ones = f"{self.n_ones:,} 1s ({self.n_ones / n:.2%} of observed cells), at most {self.most_ones:,} per row"
         lines = [
             f"{self.n_rows:,} rows x {self.n_columns:,} columns",
             *([] if self.has_levels else [ones]),

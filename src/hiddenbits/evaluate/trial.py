@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
 from hiddenbits.array_types import Floats
@@ -81,17 +81,7 @@ class Trial:
         return cls(scores, values["seconds"], memory, values["note"], n_parameters, arrays.get("cells"), model)
 
 
-def clone_at_size(estimator: BaseEstimator, size: Any, seed: int) -> Any:
-    """Return a copy of an estimator with this size, and with this seed if it has none."""
-    copy = clone(estimator)
-    if size is not None:
-        copy.set_params(n_components=size)
-    if getattr(copy, "random_state", 0) is None:
-        copy.set_params(random_state=seed)
-    return copy
-
-
-def fit_and_score(estimator: BaseEstimator, train: Table, scorer: Scorer) -> Trial:
+def run_trial(estimator: BaseEstimator, train: Table, scorer: Scorer) -> Trial:
     """Fit, then score. Errors and warnings of the estimator become the note of the trial."""
     caught: list[warnings.WarningMessage] = []
     model, begun, seconds = estimator, time.perf_counter(), math.nan
@@ -102,7 +92,7 @@ def fit_and_score(estimator: BaseEstimator, train: Table, scorer: Scorer) -> Tri
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 begun = time.perf_counter()
-                model = estimator.fit(train if _is_of_hiddenbits(estimator) else train.to_float())
+                model = estimator.fit(train if _accepts_tables(estimator) else train.to_float())
                 seconds = time.perf_counter() - begun
         except ClusterError:
             raise  # not the model's fault
@@ -122,16 +112,15 @@ def fit_and_score(estimator: BaseEstimator, train: Table, scorer: Scorer) -> Tri
 
 def _free_parameters(model: BaseEstimator) -> float:
     """Return the number of free parameters of a fitted model; infinite if unknown."""
-    if type(model).__name__ in SKLEARN_FAMILIES and not _is_of_hiddenbits(
-        model
-    ):  # a rotation of the dimensions changes nothing
+    if type(model).__name__ in SKLEARN_FAMILIES and not _accepts_tables(model):
+        # A rotation of the dimensions does not change the distribution.
         q, d = model.components_.shape
         return float(d * (q + 1) - q * (q - 1) // 2 + np.size(model.noise_variance_))
     return float(getattr(model, "n_parameters_", math.inf))
 
 
-def _is_of_hiddenbits(estimator: BaseEstimator) -> bool:
-    """Whether an estimator accepts tables; scikit-learn's own need arrays."""
+def _accepts_tables(estimator: BaseEstimator) -> bool:
+    """Whether an estimator accepts tables; those of scikit-learn need arrays."""
     return type(estimator).__module__.partition(".")[0] != "sklearn"
 
 
@@ -144,12 +133,12 @@ def _note(caught: list[warnings.WarningMessage]) -> str:
     return "; ".join(dict.fromkeys(texts))
 
 
-def scorer_of_rows(table: Table) -> Scorer:
+def row_scorer(table: Table) -> Scorer:
     """Return a function that scores a model on held-out rows."""
     return lambda model: (log_likelihoods(model, table), None)
 
 
-def scorer_of_cells(table: Table, share: float, seed: int, groups: Any = None) -> Scorer:
+def cell_scorer(table: Table, share: float, seed: int, groups: Any = None) -> Scorer:
     """Return a function that scores a model on held-out cells: minus the log-loss of each row, and its cells."""
 
     def score(model: BaseEstimator) -> Scores:
@@ -168,9 +157,7 @@ class ExtraMeasures:
     note: str = ""
 
 
-def extra_measures(
-    model: BaseEstimator, sample: Table, measures: tuple[str, ...], share: float, seed: int
-) -> ExtraMeasures:
+def extra_measures(model: Any, sample: Table, measures: tuple[str, ...], share: float, seed: int) -> ExtraMeasures:
     """Return further measures of a fitted model on some of its test rows."""
     estimates: dict[str, list[float]] = {}
     if not sample.only_bits or model is None:

@@ -103,9 +103,9 @@ def bootstrap(
     _check(model, n_replicates, weight_type, statistic, level)
     table = opened(model, X, sample_weight)
     rows = table.shape[0]
-    cluster_codes, stratum_codes = codes_of(clusters, rows, "clusters"), codes_of(strata, rows, "strata")
-    check_design(cluster_codes, stratum_codes)
-    base_weights = np.ones(rows) if table.weights is None else table.weights
+    cluster_ids, stratum_ids = codes_of(clusters, rows, "clusters"), codes_of(strata, rows, "strata")
+    check_design(cluster_ids, stratum_ids)
+    base = np.ones(rows) if table.weights is None else table.weights
     distinct, distinct_row = collapse(table)  # once for all replicates
     unweighted = distinct.with_weights(None)
     start = with_fixed_trees(model) if statistic is None and isinstance(model, TreeMixture) else model
@@ -113,13 +113,7 @@ def bootstrap(
     def estimates_of(fitted: Any) -> NamedArrays:
         return parameters(fitted) if statistic is None else statistic_values(statistic(fitted), table.shape[1])
 
-    design = {
-        "seed": random_state,
-        "tol": tol,
-        "weights": weight_type,
-        "clusters": cluster_codes,
-        "strata": stratum_codes,
-    }
+    design = {"seed": random_state, "tol": tol, "weights": weight_type, "clusters": cluster_ids, "strata": stratum_ids}
     cache = FitCache(folder, {} if folder is None else _identity(start, table, design))
     estimates = estimates_of(model)
     replicates = np.empty((n_replicates, sum(array.size for array, *_ in estimates.values())))
@@ -129,14 +123,12 @@ def bootstrap(
         if (saved := cache.get(key)) is not None:
             refitted = saved[2]
         else:
-            counts = weight_type == "counts"
-            w = replicate_weights(random_state, number, base_weights, cluster_codes, stratum_codes, counts)
+            w = replicate_weights(random_state, number, base, cluster_ids, stratum_ids, weight_type == "counts")
             if distinct_row is not None:
                 w = np.bincount(distinct_row, w, minlength=unweighted.shape[0]).astype(np.float64)
+            resampled = unweighted.with_weights(w)
             if unweighted.source.resident:
                 resampled = take_rows(unweighted, w > 0.0).with_weights(w[w > 0.0])
-            else:
-                resampled = unweighted.with_weights(w)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 refitted = start._refit(resampled, tol=tol)
@@ -152,7 +144,7 @@ def bootstrap(
             stacklevel=2,
         )
     return Uncertainty(
-        method=f"bootstrap, {n_replicates} replicates" + _design_text(cluster_codes, stratum_codes),
+        method=f"bootstrap, {n_replicates} replicates" + _design_text(cluster_ids, stratum_ids),
         level=level,
         covariance=np.atleast_2d(np.cov(replicates, rowvar=False)),
         parts=arranged(estimates),
@@ -274,9 +266,9 @@ STREAM = 0xB007  # keeps these random numbers apart from others with the same se
 
 
 def replicate_weights(
-    seed: int, number: int, base_weights: Floats, clusters: Rows | None, strata: Rows | None, counts: bool
+    seed: int, number: int, base: Floats, clusters: Rows | None, strata: Rows | None, counts: bool
 ) -> Floats:
-    """Return the weight of each row in one replicate; keyed by its number, so that replicates can run in any order.
+    """Return the weight of each row in one replicate, from its `base` weight; keyed by the number of the replicate.
 
     Without clusters and strata as many rows as there are (by their counts) are sampled with replacement. Otherwise the
     weights are Rao and Wu's: n - 1 of n clusters in a stratum are sampled with replacement, and count n / (n - 1).
@@ -284,12 +276,9 @@ def replicate_weights(
     rng = keyed_rng(seed, STREAM, number)
     if clusters is None and strata is None:
         if counts:
-            return rng.multinomial(max(1, round(base_weights.sum())), base_weights / base_weights.sum()).astype(
-                np.float64
-            )
-        n = len(base_weights)
-        return base_weights * rng.multinomial(n, np.full(n, 1.0 / n))
-    units = np.arange(len(base_weights)) if clusters is None else clusters
+            return rng.multinomial(max(1, round(base.sum())), base / base.sum()).astype(np.float64)
+        return base * rng.multinomial(len(base), np.full(len(base), 1.0 / len(base)))
+    units = np.arange(len(base)) if clusters is None else clusters
     n_units = int(units.max()) + 1
     stratum_of_unit = np.zeros(n_units, np.int64)
     if strata is not None:
@@ -299,7 +288,7 @@ def replicate_weights(
         members = np.flatnonzero(stratum_of_unit == stratum)
         n = len(members)
         factors[members] = rng.multinomial(n - 1, np.full(n, 1.0 / n)) * n / (n - 1.0)
-    return base_weights * factors[units]
+    return base * factors[units]
 
 
 def check_design(clusters: Rows | None, strata: Rows | None) -> None:

@@ -136,9 +136,7 @@ def _check(robust: bool, clusters: object, weights: str, kind: str) -> None:
     if weights not in ("counts", "sampling") or kind not in ("observed", "outer"):
         raise ValueError(f'weights={weights!r}, kind={kind!r}: give "counts" or "sampling", and "observed" or "outer".')
     if not robust and (clusters is not None or weights == "sampling"):
-        raise ValueError(
-            "clusters= and weights='sampling' need robust=True: the information matrix alone ignores them."
-        )
+        raise ValueError("clusters= and weights='sampling' need robust=True: the information matrix ignores them.")
     if robust and kind == "outer":
         raise ValueError('kind="outer" needs robust=False: the sandwich estimator uses the observed information.')
 

@@ -134,12 +134,10 @@ def _squares(ax: Axes, x: Floats, y: Floats, values: Floats, most: float, cell: 
     visible = share > 0.0
     half = 0.5 * LARGEST_SIDE * cell * np.sqrt(share[visible])
     corners = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
-    centers = np.column_stack([x, y])[visible]
+    xy = np.column_stack([x, y])[visible]
     colors = np.where(values[visible] > 0.0, "white", "black")
     ax.add_collection(
-        PolyCollection(
-            centers[:, None, :] + half[:, None, None] * corners, facecolors=colors.tolist(), edgecolors="none"
-        ),
+        PolyCollection(xy[:, None, :] + half[:, None, None] * corners, facecolors=colors.tolist(), edgecolors="none"),
         autolim=False,
     )
 
@@ -180,9 +178,7 @@ def _panels(data: HintonData, most: float, shape: tuple[int, int], across: int |
         for column, line in zip(x, y, strict=True):
             _background(ax, column - side / 2.0, line - side / 2.0, side, side)
         most = float(np.abs(data.thresholds).max())
-        _squares(
-            ax, x, y, data.thresholds, most, 0.85 * side
-        )  # smaller than its background: white is not visible on white paper
+        _squares(ax, x, y, data.thresholds, most, 0.85 * side)  # within its background: white is invisible on paper
     ax.set_xlim(-GAP / 2.0, wide - GAP / 2.0)
     ax.set_ylim(tops.min() - height - GAP / 2.0, head)
     ax.set_aspect("equal", adjustable="box")

@@ -81,10 +81,8 @@ def item_curves(
             upper.plot(x, p[j], color=GRAY, lw=0.7, alpha=0.5, zorder=1.5)
     drawn: list[Any] = []
     for number, j in enumerate(colored):
-        style: dict[str, Any] = {
-            "color": COLORS[number % len(COLORS)],
-            "ls": STYLES[number // len(COLORS) % len(STYLES)],
-        }
+        line_style = STYLES[number // len(COLORS) % len(STYLES)]
+        style: dict[str, Any] = {"color": COLORS[number % len(COLORS)], "ls": line_style}
         drawn += upper.plot(x, p[j], lw=1.6, zorder=3, **style)
         lower.plot(x, information[j], lw=1.2, zorder=2.5, **style)
     drawn += lower.plot(x, information.sum(axis=0), color=INK, lw=2.0, zorder=3)

@@ -15,12 +15,7 @@ from hiddenbits.plots.style import COLORS, INK, SMALL, as_plain, settle, shorten
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-NAME_BACKGROUND = {  # keeps names legible on lines
-    "facecolor": "white",
-    "edgecolor": "none",
-    "alpha": 0.7,
-    "pad": 0.4,
-}
+NAME_BACKGROUND = {"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 0.4}  # keeps names legible on lines
 LINE_SHARES = (0.96, 0.04, 0.88, 0.12, 0.8, 0.2, 0.7, 0.3, 0.6, 0.4, 0.5)  # of its length, where a name may stand
 
 
@@ -237,11 +232,7 @@ def name_arrows(ax: Axes, chosen: list[int], tips: Floats, names: Sequence[objec
         forward = [side for side in DIRECTIONS if np.dot(side, outward) > 0.3]
         candidates = [(end, side) for side in (outward, *sorted(forward, key=lambda side: -np.dot(side, outward)))]
         candidates += [(start + share * (end - start), side) for share in ARROW_SHARES for side in (normal, -normal)]
-        style: dict[str, Any] = {
-            "fontsize": SMALL + 1,
-            "color": ARROW_COLOR,
-            "zorder": 4,
-            "bbox": {**NAME_BACKGROUND, "alpha": 0.8},
-        }
+        box = {**NAME_BACKGROUND, "alpha": 0.8}
+        style: dict[str, Any] = {"fontsize": SMALL + 1, "color": ARROW_COLOR, "zorder": 4, "bbox": box}
         n_omitted += not placer.write(names[column], candidates, **style)
     return n_omitted

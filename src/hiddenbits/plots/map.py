@@ -21,16 +21,7 @@ from hiddenbits.plots.lines import (
     name_lines,
     points_of_arrows,
 )
-from hiddenbits.plots.rows import (
-    Category,
-    DistinctPositions,
-    area_of_one,
-    areas,
-    categories,
-    distinct_positions,
-    is_numeric,
-    size_key,
-)
+from hiddenbits.plots.rows import Category, Points, areas, categories, distinct_points, is_numeric, size_key, unit_area
 from hiddenbits.plots.style import COLORS, GRAY, NUMBERS, SMALL, axes_or_new, fills_figure, legend, note, settle, trim
 from hiddenbits.plots.surface import draw_borders, draw_contours, is_curved, n_dimensions, slopes
 
@@ -253,7 +244,7 @@ def _draw_ellipses(ax: Axes, means: Floats, covariances: Floats, share: float) -
     if not 0.0 < share < 1.0:
         raise ValueError(f"ellipses={share}: the share of the posterior must be between 0 and 1.")
     radius = np.sqrt(-2.0 * np.log1p(-share))  # of a Gaussian in two dimensions: P(r^2 < c) = 1 - exp(-c / 2)
-    rows = distinct_positions(means, np.ones(len(means)), other_keys=covariances.reshape(-1, 4)).first
+    rows = distinct_points(means, np.ones(len(means)), keys=covariances.reshape(-1, 4)).first
     eigenvalues, axes = np.linalg.eigh(covariances[rows])
     diameters = 2.0 * radius * np.sqrt(eigenvalues)
     angles = np.degrees(np.arctan2(axes[:, 1, 1], axes[:, 0, 1]))  # angle of the longer axis, which comes last
@@ -287,7 +278,7 @@ def _draw_rows(ax: Axes, means: Floats, X: object, color: Any, *, legends: bool)
     outside = fills_figure(ax)  # before a color bar takes part of the figure
     points = _draw_groups(ax, means, _row_weights(X, n), groups, np.asarray(color, np.float64) if numeric else None)
     counts = np.concatenate([p.counts for p in points])
-    unit = area_of_one(float(counts.max()))
+    unit = unit_area(float(counts.max()))
     if legends:
         handles, names = _legend_entries(groups if len(groups) > 1 or groups[0].name else [], counts, unit)
         _draw_legend(ax, handles, names, outside=outside)
@@ -306,18 +297,18 @@ def _draw_groups(
     weights: Floats,
     groups: list[Category],
     numbers: Floats | None = None,
-) -> list[DistinctPositions]:
+) -> list[Points]:
     """Draw the rows of each category, or colored by the numbers if there are any; return their positions."""
     points = [
-        distinct_positions(means[g.rows], weights[g.rows], None if numbers is None else numbers[g.rows]) for g in groups
+        distinct_points(means[g.rows], weights[g.rows], None if numbers is None else numbers[g.rows]) for g in groups
     ]
-    unit = area_of_one(max(float(p.counts.max()) for p in points))
+    unit = unit_area(max(float(p.counts.max()) for p in points))
     for k in sorted(range(len(groups)), key=lambda k: -len(points[k].counts)):  # the rarest on top
         _scatter(ax, groups[k], points[k], areas(points[k].counts, unit))
     return points
 
 
-def _scatter(ax: Axes, group: Category, points: DistinctPositions, sizes: Floats) -> None:
+def _scatter(ax: Axes, group: Category, points: Points, sizes: Floats) -> None:
     """Draw the positions of one category, or of all rows colored by a number."""
     style: dict[str, Any] = {"marker": group.marker, "zorder": 2.5, "label": "_rows", "alpha": 0.8}
     if group.marker.startswith("$"):  # a letter
@@ -374,7 +365,7 @@ def _name_rows(ax: Axes, means: Floats, labels: Sequence[object], placer: NamePl
     """
     if len(labels) != len(means):
         raise ValueError(f"{len(labels)} labels were given for {len(means)} rows.")
-    points = distinct_positions(means, np.ones(len(means)))
+    points = distinct_points(means, np.ones(len(means)))
     n_omitted = 0
     for position, members in zip(ax.transData.transform(points.positions), points.members, strict=True):
         distinct = list(dict.fromkeys(str(labels[row]) for row in members))

@@ -28,7 +28,7 @@ class Category:
 
 
 @dataclass(frozen=True)
-class DistinctPositions:
+class Points:
     """Distinct positions: coordinates, number of rows (or weight), mean of a number, and the row indices."""
 
     positions: Floats
@@ -38,14 +38,14 @@ class DistinctPositions:
     members: list[Rows]
 
 
-def distinct_positions(
-    means: Floats, weights: Floats, numbers: Floats | None = None, other_keys: Floats | None = None
-) -> DistinctPositions:
+def distinct_points(
+    means: Floats, weights: Floats, numbers: Floats | None = None, keys: Floats | None = None
+) -> Points:
     """Group rows at the same position, the largest group first, so that none is hidden behind a larger one.
 
-    `other_keys` are further columns that must also agree.
+    `keys` are further columns that must also agree.
     """
-    keys = means if other_keys is None else np.column_stack([means, other_keys])
+    keys = means if keys is None else np.column_stack([means, keys])
     _, first, inverse = np.unique(np.round(keys, DECIMALS), axis=0, return_index=True, return_inverse=True)
     inverse = inverse.reshape(-1)
     counts = np.asarray(np.bincount(inverse, weights, len(first)), np.float64)
@@ -58,10 +58,10 @@ def distinct_positions(
             averages = (totals / np.bincount(inverse, known * weights, len(first)))[order]
     rows = np.split(np.argsort(inverse, kind="stable"), np.cumsum(np.bincount(inverse, minlength=len(first)))[:-1])
     members = [rows[i] for i in order]
-    return DistinctPositions(means[first][order], counts[order], averages, first[order], members)
+    return Points(means[first][order], counts[order], averages, first[order], members)
 
 
-def area_of_one(most: float) -> float:
+def unit_area(most: float) -> float:
     """Return the area of a glyph for one row, if the largest group has `most` rows."""
     return min(UNIT_AREA, LARGEST_AREA / max(most, 1.0))
 

@@ -85,11 +85,9 @@ def legend(ax: Axes, handles: Sequence[Any], names: Sequence[object], *, outside
 def trim(ax: Axes) -> None:
     """Shrink a new figure to the size that axes with equal scales need."""
     figure = settle(ax)
-    available, used = ax.get_position(original=True), ax.get_position()
+    frame, used = ax.get_position(original=True), ax.get_position()
     width, height = figure.get_size_inches()
-    figure.set_size_inches(
-        width * (1.0 - available.width + used.width), height * (1.0 - available.height + used.height)
-    )
+    figure.set_size_inches(width * (1.0 - frame.width + used.width), height * (1.0 - frame.height + used.height))
     settle(ax)
 
 
