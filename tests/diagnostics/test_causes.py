@@ -42,5 +42,5 @@ def test_by_the_posteriors_of_rows():
 
 
 def test_refused():
-    with pytest.raises(ValueError, match="models of causes, such as NoisyOrNetwork; LatentClassAnalysis has none"):
+    with pytest.raises(ValueError, match="model with causes, such as NoisyOrNetwork; LatentClassAnalysis has none"):
         diagnostics.cause_usage(LatentClassAnalysis(2, random_state=0).fit(np.eye(4)), np.eye(4))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hiddenbits import ClippedPCA, LatentClassAnalysis, LogisticPCA, diagnostics
-from hiddenbits.diagnostics.maps import score_shares
+from hiddenbits.diagnostics.maps import score_distribution
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
@@ -28,7 +28,7 @@ def test_scores_are_those_of_enumeration():
     expected = np.zeros((3, 5))
     for bits in product([0, 1], repeat=4):
         expected[:, sum(bits)] += np.where(np.array(bits) == 1, p, 1 - p).prod(axis=1)
-    np.testing.assert_allclose(score_shares(p), expected, rtol=1e-12)
+    np.testing.assert_allclose(score_distribution(p), expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -132,7 +132,7 @@ def test_frames_weights_and_what_is_refused():
     np.testing.assert_allclose(found.drop("item").to_numpy(), repeated.drop("item").to_numpy(), rtol=1e-9)
     counted = diagnostics.m2_test(model, frame[np.repeat(np.arange(200), w)])
     np.testing.assert_allclose(diagnostics.m2_test(model, frame, w), counted, rtol=1e-7)
-    with pytest.raises(ValueError, match="map of 1 to 3"):
+    with pytest.raises(ValueError, match="model of 1 to 3"):
         diagnostics.item_fit(LatentClassAnalysis(2, random_state=0).fit(X), X)
     with pytest.raises(TypeError, match="LogisticPCA"):
         diagnostics.m2_test(ClippedPCA(1).fit(X), X)

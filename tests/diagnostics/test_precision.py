@@ -68,8 +68,8 @@ def test_reliability_is_the_squared_correlation_with_the_truth(seed):
 
 def test_refused():
     _, X = a_test(0, n=200)
-    with pytest.raises(ValueError, match=r"needs a map, such as LogisticPCA\(1\); LatentClassAnalysis is none"):
+    with pytest.raises(ValueError, match=r"such as LogisticPCA\(1\), not LatentClassAnalysis"):
         diagnostics.item_information(LatentClassAnalysis(2, random_state=0).fit(X), [[0.0]])
     model = LogisticPCA(2, random_state=0).fit(X)
-    with pytest.raises(ValueError, match=r"shape \(number, 2\), a column for each dimension; theirs is \(1, 1\)"):
+    with pytest.raises(ValueError, match=r"shape \(number, 2\), with a column for each dimension, got \(1, 1\)"):
         diagnostics.test_information(model, [[0.0]])

@@ -8,7 +8,7 @@ import pytest
 
 from hiddenbits import LatentClassAnalysis, evaluate, open_table
 from hiddenbits.datasets import simulate_mixture
-from hiddenbits.evaluate.row_scores import RowScores, apart_from_best, simplest
+from hiddenbits.evaluate.row_scores import RowLogLikelihoods, gaps_to_best, simplest
 
 pytestmark = [pytest.mark.core, pytest.mark.usefixtures("few_starts")]
 
@@ -21,8 +21,8 @@ def test_the_simplest_of_those_that_cannot_be_told_from_the_best(gap, place):
     error = np.sqrt((noise**2).sum() * 1000 / 999) / 1000
     hard = 5.0 * np.random.default_rng(1).normal(size=1000)  # what makes rows hard for both is no matter
     for n_errors in (1.0, 2.0):
-        better = RowScores(hard + noise + gap * n_errors * error, np.zeros(1000))
-        apart = apart_from_best([better, RowScores(hard, np.zeros(1000))], np.ones(1000))
+        better = RowLogLikelihoods(hard + noise + gap * n_errors * error, np.zeros(1000))
+        apart = gaps_to_best([better, RowLogLikelihoods(hard, np.zeros(1000))], np.ones(1000))
         assert simplest(apart, [20, 10], n_errors) == place
         assert simplest(apart, [10, 20], n_errors) == 0
         assert simplest(apart, [10, 10], n_errors) == 0  # of equally many the first
@@ -60,7 +60,7 @@ def test_the_best_line_is_no_difference_with_an_error_of_zero(by):
     found = evaluate.compare(X, {"a": same, "b": same}, sizes={"a": [], "b": []}, measures=(), cv=0.3)
     for result, best in ((chosen, "best"), (found, "highest")):
         _, head, lines, _ = result._shown()  # what text and HTML are made of
-        cells = [line[head.index(f"behind the {best}")] for line in lines]
+        cells = [line[head.index("below the highest" if best == "highest" else "from the best")] for line in lines]
         assert cells.count(best) == 1
         others = [cell for cell in cells if cell != best]
         assert others

@@ -17,8 +17,8 @@ from hiddenbits import (
     open_table,
 )
 from hiddenbits.datasets import simulate_mixture
-from hiddenbits.evaluate.held_out_cells import bins, calibrated
-from hiddenbits.evaluate.row_scores import RowScores, chance, difference
+from hiddenbits.evaluate.held_out_cells import calibration_bins, calibration_error
+from hiddenbits.evaluate.row_scores import RowLogLikelihoods, difference, error_and_bias
 from hiddenbits.evaluate.same_models import chosen_families
 from hiddenbits.evaluate.splits import splits
 
@@ -221,7 +221,7 @@ def test_what_does_not_apply_is_left_out_with_a_reason():
     assert "cannot be compared with a density" in found.left_out["ClippedPCA"]
     X[0, 0] = np.nan
     blank = evaluate.compare(X, ["PCA", "BinarySparseCoding"], sizes={"BinarySparseCoding": [2]}, reals=True)
-    assert "blanks" in blank.left_out["PCA"]
+    assert "missing values" in blank.left_out["PCA"]
     bits = evaluate.compare((X > 0).astype(int), ["BinarySparseCoding", "IndependentColumns"])
     assert "models real numbers" in bits.left_out["BinarySparseCoding"]
     assert "models real numbers" in str(bits)
@@ -268,13 +268,13 @@ def test_estimates_say_how_sure_they_are():
 
 def test_errors_that_all_rows_share_are_no_error_of_rows():
     rng = np.random.default_rng(0)
-    a = RowScores(rng.normal(size=50), np.zeros(50), 0.3, "estimate")
-    b = RowScores(rng.normal(size=50), np.zeros(50), 0.4, "estimate")
+    a = RowLogLikelihoods(rng.normal(size=50), np.zeros(50), 0.3, "estimate")
+    b = RowLogLikelihoods(rng.normal(size=50), np.zeros(50), 0.4, "estimate")
     mean, error = difference(a, b, np.ones(50))
     apart = a.values - b.values
     assert mean == pytest.approx(apart.mean(), abs=1e-12)
     assert error == pytest.approx(np.sqrt(apart.var(ddof=1) / 50 + 0.25), rel=1e-9)
-    assert chance(a, np.ones(50))[0] == pytest.approx(0.3)
+    assert error_and_bias(a, np.ones(50))[0] == pytest.approx(0.3)
 
 
 def test_calibration_by_hand_and_of_the_truth():
@@ -285,7 +285,7 @@ def test_calibration_by_hand_and_of_the_truth():
     asked = np.isnan(masked)
     p, y = model.complete(masked)[asked], X[asked]
     apart = sum(abs((y - p)[np.minimum((p * 10).astype(int), 9) == b].sum()) for b in range(10))
-    found = calibrated(bins(model, table, 0.2, 1))
+    found = calibration_error(calibration_bins(model, table, 0.2, 1))
     assert found.value == pytest.approx(apart / len(p), rel=1e-9)
     assert found.n_cells == len(p)
     # right probabilities show what chance shows; probabilities pushed to the borders show more
@@ -301,7 +301,9 @@ def test_calibration_by_hand_and_of_the_truth():
             return np.where(np.isnan(masked.to_float()), self.p[:, None], y[:, None])
 
     column = hiddenbits.open_table(y[:, None].astype(int))
-    right, wrong = (calibrated(bins(Says(q), column, 0.99, 0)) for q in (p, np.clip(2 * p - 0.5, 0.001, 0.999)))
+    right, wrong = (
+        calibration_error(calibration_bins(Says(q), column, 0.99, 0)) for q in (p, np.clip(2 * p - 0.5, 0.001, 0.999))
+    )
     assert right.value < 2.5 * right.by_chance
     assert wrong.value > 0.1 > 5 * wrong.by_chance
 

@@ -71,11 +71,11 @@ def test_many_different_rows_are_estimated(seed, monkeypatch):
 
 def test_guesses_about_blanks():
     nan = np.nan
-    assert evaluate.describe([[0, 1], [1, 1]]).about_blanks == "There are no blanks."
+    assert evaluate.describe([[0, 1], [1, 1]]).about_blanks == "There are no missing values."
     assert "probably means 0" in evaluate.describe([[1, nan], [nan, 1], [1, nan]]).about_blanks
     stopped = np.array([[0, 1, 1, nan, nan], [1, nan, nan, nan, nan], [0, 1, 0, 1, 1]])
     assert "not reached" in evaluate.describe(stopped).about_blanks
-    assert "count as not observed, not as 0" in evaluate.describe(stopped[:, ::-1]).about_blanks
+    assert "They count as not observed, not as 0" in evaluate.describe(stopped[:, ::-1]).about_blanks
     assert "no observed cell" in evaluate.describe([[nan, nan], [0, 1]]).describe()
 
 

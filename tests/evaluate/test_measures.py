@@ -21,10 +21,10 @@ def fitted():
 def test_likelihood_and_bits_per_cell(fitted):
     model, rows, oracle = fitted
     truth = np.array([oracle.log_likelihood(row) for row in rows])
-    figure = evaluate.mean_log_likelihood(model, rows)
-    assert figure.value == pytest.approx(truth.mean(), abs=1e-12)
-    assert figure.standard_error == pytest.approx(truth.std(ddof=1) / np.sqrt(len(rows)), rel=1e-9)
-    assert (figure.kind, figure.n_rows) == ("exact", 120)
+    estimate = evaluate.mean_log_likelihood(model, rows)
+    assert estimate.value == pytest.approx(truth.mean(), abs=1e-12)
+    assert estimate.standard_error == pytest.approx(truth.std(ddof=1) / np.sqrt(len(rows)), rel=1e-9)
+    assert (estimate.kind, estimate.n_rows) == ("exact", 120)
     bits = evaluate.bits_per_cell(model, rows)
     assert bits.value == pytest.approx(-truth.sum() / np.log(2) / (~np.isnan(rows)).sum(), abs=1e-12)
 
@@ -70,7 +70,7 @@ def test_pieces_do_not_matter(fitted, monkeypatch):
     assert pieces.standard_error == pytest.approx(whole.standard_error, rel=1e-9)
 
 
-def test_standard_error_of_a_ratio_covers_the_truth():
+def test_standard_error_of_a_ratio_covers_the_true_value():
     """Of 2,000 ratios about 95% lie within 1.96 standard errors; 3 standard errors of that share are 1.5%."""
     rng = np.random.default_rng(0)
     inside = 0
@@ -79,6 +79,6 @@ def test_standard_error_of_a_ratio_covers_the_truth():
         losses = cells * 0.3 + rng.standard_normal(200) * np.sqrt(cells)
         ratio = Ratio()
         ratio.add(losses, cells, np.ones(200))
-        figure = ratio.figure()
-        inside += abs(figure.value - 0.3) < 1.96 * figure.standard_error
+        estimate = ratio.estimate()
+        inside += abs(estimate.value - 0.3) < 1.96 * estimate.standard_error
     assert 0.935 <= inside / 2000 <= 0.965

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from hiddenbits.evaluate.fit_runner import reporting
+from hiddenbits.evaluate.progress import progress_reporter
 
 pytestmark = pytest.mark.core
 
@@ -16,7 +16,7 @@ class Terminal(io.StringIO):
 
 
 def told(progress):
-    with reporting(progress) as tell:
+    with progress_reporter(progress) as tell:
         tell("first", 0, 2)
         tell("second", 1, 2)
 

@@ -35,5 +35,5 @@ def test_measures_of_bits_are_refused():
     rows = two_heaps()
     model = CombinationMachine(1, visible="reals", random_state=0).fit(rows)
     for measure in (evaluate.bits_per_cell, evaluate.leave_one_out_error, evaluate.code_length):
-        with pytest.raises(ValueError, match=rf"{measure.__name__} needs a table of bits.*held_out_cells"):
+        with pytest.raises(ValueError, match=rf"{measure.__name__} needs binary data.*held_out_cells"):
             measure(model, rows)

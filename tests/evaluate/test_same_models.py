@@ -21,7 +21,7 @@ from hiddenbits import (
 )
 from hiddenbits.datasets import simulate_mixture
 from hiddenbits.evaluate import fit_runner
-from hiddenbits.evaluate.same_models import chosen_families, stands_for
+from hiddenbits.evaluate.same_models import chosen_families, equivalent_models
 
 pytestmark = [pytest.mark.core, pytest.mark.usefixtures("few_starts")]
 
@@ -81,7 +81,7 @@ def stands(models, sizes, columns, **options):
     X = np.random.default_rng(0).normal(size=(60, columns))
     table = open_table(X, **options) if options else open_table((X > 0).astype(int))
     contenders, _ = chosen_families(models, sizes, table, 0)
-    return {key: str(stand) for key, stand in stands_for(contenders, table).items()}
+    return {key: str(stand) for key, stand in equivalent_models(contenders, table).items()}
 
 
 def test_which_models_are_the_same():
@@ -121,8 +121,10 @@ def test_which_models_are_the_same():
 def test_they_are_one_entry_everywhere(tmp_path, monkeypatch):
     """In the table, its text, records, ties, winner and JSON; whichever was named first; and fitted once."""
     fits = []
-    attempt = fit_runner.attempt
-    monkeypatch.setattr(fit_runner, "attempt", lambda model, *more: fits.append(type(model)) or attempt(model, *more))
+    run_trial = fit_runner.run_trial
+    monkeypatch.setattr(
+        fit_runner, "run_trial", lambda model, *args: fits.append(type(model)) or run_trial(model, *args)
+    )
     X = clear_classes(2)
     for models in (list(TWO), list(TWO)[::-1]):
         fits.clear()
@@ -135,7 +137,7 @@ def test_they_are_one_entry_everywhere(tmp_path, monkeypatch):
         assert set(found.models) == {"LatentClassAnalysis", "IndependentColumns"}
         said = "at its chosen size (1) it is the same model as LatentClassAnalysis(2), which is listed"
         assert found.left_out == {"CombinationMachine": said}
-        assert f"Left out: CombinationMachine: {said}." in str(found)
+        assert f"Excluded: CombinationMachine: {said}." in str(found)
         one = next(one for one in found.tried if one.model == "CombinationMachine")
         assert one.note.startswith("the same model as LatentClassAnalysis(2)")
     pytest.importorskip("typer")

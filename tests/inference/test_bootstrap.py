@@ -150,7 +150,7 @@ def test_replicates_keep_trees_unless_the_statistic_is_theirs():
     model = TreeMixture(2, smoothing=1, sharing=0, n_init=1, random_state=0).fit(X)
     kept = inference.bootstrap(model, X, n_replicates=3)
     roots = model.parents_ < 0
-    conditionals = kept.replicates[:, kept.parts["conditionals"].places].reshape(3, 2, 5, 2)
+    conditionals = kept.replicates[:, kept.parts["conditionals"].indices].reshape(3, 2, 5, 2)
     assert (conditionals[:, roots, 0] == conditionals[:, roots, 1]).all()
     assert (conditionals[:, ~roots, 0] != conditionals[:, ~roots, 1]).all()
     assert (
@@ -246,7 +246,7 @@ def test_frames_and_what_is_refused():
         inference.bootstrap(model, frame, strata=[1] + [0] * 119)
     with pytest.raises(ValueError, match="at least two"):
         inference.bootstrap(model, frame, n_replicates=1)
-    with pytest.raises(TypeError, match="not aligned"):
+    with pytest.raises(TypeError, match="cannot be aligned"):
         inference.bootstrap(IndependentColumns().fit(X), X)
     with pytest.warns(ConvergenceWarning, match="replicates did not converge"):
         inference.bootstrap(mixture(X, 2, max_iter=1000).set_params(max_iter=1), X, n_replicates=2, tol=1e-14)

@@ -86,12 +86,12 @@ def test_other_runs_are_not_mixed_up(tmp_path):
     model, labels = fitted(X), np.arange(120) // 4
     runs = [
         (model, X, {}),
-        (model, X, {"seed": 1}),
+        (model, X, {"random_state": 1}),
         (model, X, {"tol": 1e-7}),
         (model, X, {"clusters": labels}),
         (model, X, {"clusters": labels // 2}),
         (model, X, {"strata": labels}),
-        (model, X, {"weights": "sampling"}),
+        (model, X, {"weight_type": "sampling"}),
         (model, open_table(X).with_weights(np.r_[2.0, np.ones(119)]), {}),
         (model, changed, {}),
         (fitted(changed), X, {}),

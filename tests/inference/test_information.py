@@ -217,11 +217,11 @@ def test_what_is_refused_and_what_is_warned_of():
         inference.standard_errors(model, X, robust=False, clusters=np.arange(300))
     with pytest.raises(ValueError, match="sandwich"):
         inference.standard_errors(model, X, kind="outer")
-    with pytest.raises(ValueError, match="one label a row"):
+    with pytest.raises(ValueError, match="one label per row"):
         inference.standard_errors(model, X, clusters=np.arange(3))
     with pytest.raises(ValueError, match="one cluster"):
         inference.standard_errors(model, X, clusters=np.zeros(300))
-    with pytest.raises(ValueError, match="not determined"):
+    with pytest.raises(ValueError, match="not identified"):
         inference.standard_errors(mixture(X[:, :2]), X[:, :2])  # two classes behind two columns
     wide = np.eye(2, 3000)
     with pytest.raises(ValueError, match="6,001 parameters"):

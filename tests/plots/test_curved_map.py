@@ -106,7 +106,7 @@ def test_columns_without_a_contour_are_said():
     without = 10 - len(contours(ax))
     p = model.inverse_transform(places_of(ax))
     assert without == ((p.min(axis=0) > 0.5) | (p.max(axis=0) < 0.5)).sum() > 0
-    assert [text.get_text() for text in ax.texts] == [f"{without} of 10 columns have no line here"]
+    assert [text.get_text() for text in ax.texts] == [f"{without} of 10 columns have no line in the plot"]
 
 
 @pytest.mark.parametrize("seed", range(2))

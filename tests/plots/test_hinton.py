@@ -148,7 +148,7 @@ def test_blanks_add_nothing():
         ((np.ones((2, 6)), np.ones(2)), np.eye(5), {}, "5 columns, but the weights have 6"),
         ((np.ones((2, 6)), np.ones(2)), np.eye(6), {"units": [-1]}, "units 0 to 1"),
         ((np.ones((2, 6)), np.ones(2)), np.eye(6), {"bins": 1}, "at least two"),
-        ((np.zeros((2, 6)), np.ones(2)), np.eye(6), {}, "no direction"),
+        ((np.zeros((2, 6)), np.ones(2)), np.eye(6), {}, "projection is not defined"),
         (np.ones((2, 6)), np.eye(6), {}, "not ndarray"),
     ],
 )

@@ -99,7 +99,7 @@ def test_several_fits_in_a_list_are_numbered():
     ax = plots.trace([model, other])
     assert len(ax.lines) == 2
     assert [text.get_text() for text in ax.figure.legends[0].get_texts()] == ["1: LogisticPCA", "2: LogisticPCA"]
-    assert ax.get_xlabel() == "passes"
+    assert ax.get_xlabel() == "iteration"
     with pytest.raises(ValueError, match="LogisticPCA has no trace_: fit it first"):
         plots.trace([model, LogisticPCA(2)])
 

@@ -8,7 +8,7 @@ import pytest
 
 import hiddenbits
 from hiddenbits import LatentClassAnalysis, LogisticPCA, plots
-from hiddenbits.plots.rows import SAME
+from hiddenbits.plots.rows import DECIMALS
 from tests.plots.fitted import clusters, with_blanks
 
 matplotlib = pytest.importorskip("matplotlib", reason="the plot extra is not installed")
@@ -137,7 +137,7 @@ def test_names_do_not_overlap_and_stay_inside():
     assert (boxes[:, 2:] <= frame[2:] + 1).all()
     told = next(text.get_text() for text in ax.texts if "labels" in text.get_text())
     n_labels = sum(text.get_text().startswith("row number") for text in texts)
-    places = len(np.unique(np.round(model.transform(X), SAME), axis=0))
+    places = len(np.unique(np.round(model.transform(X), DECIMALS), axis=0))
     assert f"no room for {places - n_labels} of {places} labels" in told
 
 
@@ -216,7 +216,7 @@ def test_missing_categories_are_gray():
     X, prototype, model = clusters()
     for blank in (None, np.nan):
         color = np.array(["a", "b", blank], dtype=object)[prototype]
-        assert legend_names(plots.map(model, X, color=color))[:3] == ["a", "b", "not known"]
+        assert legend_names(plots.map(model, X, color=color))[:3] == ["a", "b", "missing"]
 
 
 @pytest.mark.slow

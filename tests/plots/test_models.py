@@ -17,7 +17,7 @@ from hiddenbits.datasets import simulate_mixture
 pytest.importorskip("matplotlib")
 import matplotlib.colors
 
-from hiddenbits.plots.lines import chosen_arrows, correlations
+from hiddenbits.plots.lines import correlations, longest_arrows
 from tests.plots.fitted import clusters
 
 
@@ -162,7 +162,7 @@ def test_arrows_point_where_bits_become_more_probable():
     ax = plots.map(model, X, arrows=3)
     arrows = [one for one in ax.texts if getattr(one, "arrow_patch", None) is not None]
     along = correlations(model, [0, 1])
-    chosen = chosen_arrows(along, 3)
+    chosen = longest_arrows(along, 3)
     assert len(arrows) == len(chosen) == 3
     units = [np.asarray(one.xy) / np.hypot(*along[j]) for one, j in zip(arrows, chosen, strict=True)]
     assert np.ptp([np.hypot(*unit) for unit in units]) < 1e-9  # one unit for all
@@ -175,8 +175,8 @@ def test_arrows_point_where_bits_become_more_probable():
 
 def test_few_arrows():
     W = np.array([[1.0, 0.0], [0.9, 0.05], [0.0, -0.8], [0.1, 0.1], [-0.7, 0.0]])
-    assert chosen_arrows(W, 8) == [0, 2, 4]  # one points as the first does, one is short
-    assert chosen_arrows(W, 2) == [0, 2]
+    assert longest_arrows(W, 8) == [0, 2, 4]  # one points as the first does, one is short
+    assert longest_arrows(W, 2) == [0, 2]
 
 
 def test_arrows_are_correlations():

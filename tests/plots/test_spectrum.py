@@ -21,7 +21,7 @@ def test_spectrum_of_the_translation_example():
     np.testing.assert_array_equal(bits.get_xdata(), np.arange(1, 129))
     np.testing.assert_allclose(bits.get_ydata(), model.bit_spectrum_[:128])
     np.testing.assert_allclose(hidden.get_ydata(), [128, 128])
-    assert names(ax) == ["bits", "hidden variables"]
+    assert names(ax) == ["columns", "latent variables"]
     assert ax.get_yscale() == "log"
 
 
@@ -30,7 +30,7 @@ def test_negative_eigenvalues_are_hollow():
     rows = np.random.default_rng(0).integers(0, 2, (15, 10))
     model = ClippedPCA("parallel", random_state=0).fit(rows)
     ax = plots.spectrum(model)
-    assert names(ax) == ["bits", "hidden variables", "hidden variables, negative", "hidden variables by chance"]
+    assert names(ax) == ["columns", "latent variables", "latent variables, negative", "latent variables by chance"]
     positive, negative, chance = ax.lines[1:]
     below = model.spectrum_ < 0
     np.testing.assert_allclose(negative.get_ydata(), -model.spectrum_[below])

@@ -1,6 +1,7 @@
-"""Simulated tables with known ground truth, small tables that come along, and loaders of real tables."""
+"""Simulated tables with known parameters, small tables that come with the package, and loaders of real tables."""
 
-from hiddenbits.datasets.along import (
+from hiddenbits.datasets.bars import SimulatedBars, simulate_bars
+from hiddenbits.datasets.bundled import (
     Survey,
     Zoo,
     example_rows,
@@ -11,7 +12,6 @@ from hiddenbits.datasets.along import (
     load_votes,
     load_zoo,
 )
-from hiddenbits.datasets.bars import SimulatedBars, simulate_bars
 from hiddenbits.datasets.causes import SimulatedLines, SimulatedShifter, simulate_lines, simulate_shifter
 from hiddenbits.datasets.influences import SimulatedInfluences, simulate_influences, true_influences
 from hiddenbits.datasets.loaders import Splits, data_folder, load_debd

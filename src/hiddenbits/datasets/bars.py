@@ -1,4 +1,4 @@
-"""The linear bars test of Henniges et al. (2010): bars that add up, and noise."""
+"""The linear bars test of Henniges et al. (2010): sums of bars with noise."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SIDE, HEIGHT, ACTIVITY, NOISE = 5, 10.0, 0.2, 2.0
 
 
 class SimulatedBars(NamedTuple):
-    """Images of 5 x 5 numbers, with the truth.
+    """Images of 5 x 5 numbers, with the simulated parameters.
 
     Attributes
     ----------
@@ -36,14 +36,14 @@ class SimulatedBars(NamedTuple):
 
 
 def simulate_bars(n_rows: int = 1000, *, random_state: int = 0) -> SimulatedBars:
-    """Draw images that are sums of bars: each present with probability .2, half of them negative; noise of std 2.
+    """Simulate images that are sums of bars: each present with probability .2, half of them negative; noise of std 2.
 
     Parameters
     ----------
     n_rows : int
         Number of images.
     random_state : int
-        Seed of signs, bars and noise.
+        Random seed of signs, bars and noise.
 
     Returns
     -------

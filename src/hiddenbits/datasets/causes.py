@@ -1,4 +1,4 @@
-"""Two tables after Lewicki and Sejnowski (1996): lines that appear in sets, and a shifted row."""
+"""Two simulated tables after Lewicki and Sejnowski (1996): lines that occur in sets, and shifted copies."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from hiddenbits.array_types import Bytes
 
 Bits = Bytes
 
-LINE_SETS = ((6, 8), (2, 7), (1, 3), (0, 4, 9))  # '||', '+', '=' and ']': lines that appear together
+LINE_SETS = ((6, 8), (2, 7), (1, 3), (0, 4, 9))  # '||', '+', '=' and ']': lines that occur together
 
 
 class SimulatedLines(NamedTuple):
-    """Images of lines on a 5 x 5 grid, with the truth.
+    """Images of lines on a 5 x 5 grid, with the simulated causes.
 
     Attributes
     ----------
@@ -25,7 +25,7 @@ class SimulatedLines(NamedTuple):
     kinds : ndarray of shape (rows,)
         0 for lines chosen freely, 1 to 4 for one of the sets.
     patterns : ndarray of shape (10, 25) of uint8
-        The bits of each line.
+        The pixels of each line.
     sets : tuple of tuple of int
         The lines of each set.
 
@@ -45,18 +45,18 @@ class SimulatedLines(NamedTuple):
 
 
 def simulate_lines(n_rows: int = 2000, *, random_state: int = 0) -> SimulatedLines:
-    """Draw the high-order lines problem.
+    """Simulate the high-order lines problem.
 
     With probability .6, every line of the grid is present with probability .3. Otherwise the image is one of the sets
-    '||', '+', '=' and ']', each with probability .1. The problem is that of Lewicki and Sejnowski (1996); the
-    probabilities .6 and .1 and the lines of each set are ours, because our scan of the paper is not legible there.
+    '||', '+', '=' and ']', each with probability .1. The problem is that of Lewicki and Sejnowski (1996); we
+    chose the probabilities .6 and .1 and the lines of each set, which are not legible in our scan of the paper.
 
     Parameters
     ----------
     n_rows : int, default=2000
         Number of images.
     random_state : int, default=0
-        Seed.
+        Random seed.
 
     Returns
     -------
@@ -83,14 +83,14 @@ def simulate_lines(n_rows: int = 2000, *, random_state: int = 0) -> SimulatedLin
 
 
 class SimulatedShifter(NamedTuple):
-    """A row of bits and its shifted copy, with the truth.
+    """A row of bits and its shifted copy, with the simulated causes.
 
     Attributes
     ----------
     X : ndarray of shape (rows, 32) of uint8
         Four lines of 8 bits: the row twice, and its copy twice.
     directions : ndarray of shape (rows,)
-        0 where the copy is shifted to the left, 1 where it is shifted to the right.
+        0 if the copy is shifted to the left, 1 if it is shifted to the right.
     patterns : ndarray of shape (16, 32) of uint8
         One cause for each bit of the row and each direction: the bit twice, and its shifted copy twice.
 
@@ -107,14 +107,14 @@ class SimulatedShifter(NamedTuple):
 
 
 def simulate_shifter(n_rows: int = 2000, *, random_state: int = 0) -> SimulatedShifter:
-    """Draw the shifter problem: 8 bits (each 1 with probability .2, not all 0) and a copy shifted cyclically by one.
+    """Simulate the shifter problem: 8 bits (each 1 with probability .2, not all 0) and a copy shifted cyclically by 1.
 
     Parameters
     ----------
     n_rows : int, default=2000
         Number of rows.
     random_state : int, default=0
-        Seed.
+        Random seed.
 
     Returns
     -------
@@ -128,13 +128,13 @@ def simulate_shifter(n_rows: int = 2000, *, random_state: int = 0) -> SimulatedS
     """
     rng = np.random.default_rng([random_state, 0])
     top = rng.random((n_rows, 8)) < 0.2
-    while (blank := ~top.any(axis=1)).any():
-        top[blank] = rng.random((int(blank.sum()), 8)) < 0.2
+    while (empty := ~top.any(axis=1)).any():
+        top[empty] = rng.random((int(empty.sum()), 8)) < 0.2
     directions = rng.integers(0, 2, n_rows)
     copy = np.where(directions[:, None] == 1, np.roll(top, 1, axis=1), np.roll(top, -1, axis=1))
     patterns = np.zeros((16, 32), np.uint8)
     for i in range(8):
         for direction in (0, 1):
-            to = (i + (1 if direction else -1)) % 8
-            patterns[8 * direction + i, [i, 8 + i, 16 + to, 24 + to]] = 1
+            shifted = (i + (1 if direction else -1)) % 8
+            patterns[8 * direction + i, [i, 8 + i, 16 + shifted, 24 + shifted]] = 1
     return SimulatedShifter(np.hstack([top, top, copy, copy]).astype(np.uint8), directions.astype(np.int64), patterns)

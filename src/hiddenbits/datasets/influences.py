@@ -1,7 +1,7 @@
-"""Rows made by ten hidden influences: two targets like the synthetic data of Freund & Haussler (1994, section 4).
+"""Rows simulated from ten hidden units: two models like the synthetic data of Freund & Haussler (1994, section 4).
 
-The paper shows its target only as an image (figure 4.1a). A and B are fixed targets like it: 8 x 8 images, ten on/off
-units, weights up to 6 (A: lines and squares) or 4 (B: overlapping stripes). Rows are drawn exactly.
+The paper shows its true model only as an image (figure 4.1a). A and B are fixed models like it: 8 x 8 images, ten
+on/off units, weights up to 6 (A: lines and squares) or 4 (B: overlapping stripes). Rows are sampled exactly.
 
     P(h) ~ exp(h.th) Prod_j cosh om_j,   om = Sum_i h_i w_i,   P(x_j = 1 | h) = sigma(2 om_j)           eqs 2.2, 2.3
 """
@@ -36,7 +36,7 @@ THRESHOLDS = {
 
 
 class SimulatedInfluences(NamedTuple):
-    """Rows made by hidden influences, with the truth.
+    """Rows simulated from hidden units, with the true model.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class SimulatedInfluences(NamedTuple):
     train_states, test_states : ndarray of shape (rows, 10) of uint8
         Which units were active.
     weights : ndarray of shape (10, 64)
-        Influence of each unit on each bit, as `CombinationMachine.weights_`.
+        Weight of each unit for each column, as `CombinationMachine.weights_`.
     thresholds : ndarray of shape (10,)
         As `CombinationMachine.thresholds_`.
 
@@ -65,7 +65,7 @@ class SimulatedInfluences(NamedTuple):
 
 
 def true_influences(target: Target = "A") -> tuple[Floats, Floats]:
-    """Return (weights, thresholds) of a target: (10, 64) and (10,).
+    """Return (weights, thresholds) of a true model: (10, 64) and (10,).
 
     Parameters
     ----------
@@ -89,19 +89,19 @@ def true_influences(target: Target = "A") -> tuple[Floats, Floats]:
 def simulate_influences(
     target: Target = "A", *, n_rows: int = 4000, shrink: float = 1.0, random_state: int = 0
 ) -> SimulatedInfluences:
-    """Draw training rows and as many test rows exactly from a machine of ten hidden influences.
+    """Simulate training rows and as many test rows, sampled exactly from a restricted Boltzmann machine of ten units.
 
     Parameters
     ----------
     target : {"A", "B"}
         As for `true_influences`.
     n_rows : int
-        Training rows; the paper has 4,000. As many test rows are drawn.
+        Number of training rows, 4,000 in the paper, and of test rows.
     shrink : float
         Divide the weights by this, and adjust the thresholds so that each unit is active as often as before. The
-        paper's second table divides by 7; it does not say what it does with the thresholds.
+        second table of the paper divides by 7; what it does with the thresholds is not reported.
     random_state : int
-        Seed of the rows.
+        Random seed of the rows.
 
     Returns
     -------
@@ -110,8 +110,8 @@ def simulate_influences(
     Examples
     --------
     >>> from hiddenbits.datasets import simulate_influences
-    >>> drawn = simulate_influences("A", random_state=1000)
-    >>> drawn.train.shape, 2 * int(drawn.train.sum()) - drawn.train.size
+    >>> simulated = simulate_influences("A", random_state=1000)
+    >>> simulated.train.shape, 2 * int(simulated.train.sum()) - simulated.train.size
     ((4000, 64), -80980)
     """
     if not shrink > 0.0:
@@ -125,17 +125,17 @@ def simulate_influences(
     influence = states @ weights
     rng = np.random.default_rng(random_state)
 
-    def draw() -> tuple[Bytes, Bytes]:
-        found = rng.choice(len(p), n_rows, p=p)
-        ones = rng.random((n_rows, weights.shape[1])) < 1.0 / (1.0 + np.exp(-2.0 * influence[found]))
-        return ones.view(np.uint8), states[found].astype(np.uint8)
+    def sample() -> tuple[Bytes, Bytes]:
+        state = rng.choice(len(p), n_rows, p=p)
+        X = rng.random((n_rows, weights.shape[1])) < 1.0 / (1.0 + np.exp(-2.0 * influence[state]))
+        return X.view(np.uint8), states[state].astype(np.uint8)
 
-    (train, train_states), (test, test_states) = draw(), draw()
+    (train, train_states), (test, test_states) = sample(), sample()
     return SimulatedInfluences(train, test, train_states, test_states, weights, thresholds)
 
 
 def _states(m: int) -> Floats:
-    """Return all states of m units, one a row; unit i of state k is its bit i."""
+    """Return all states of m units, one per row; unit i of state k is its bit i."""
     return ((np.arange(1 << m)[:, None] >> np.arange(m)) & 1).astype(np.float64)
 
 
@@ -149,29 +149,29 @@ def _probabilities(weights: Floats, thresholds: Floats) -> Floats:
 
 
 def _thresholds_at(weights: Floats, rates: Floats) -> Floats:
-    """Return the thresholds at which each unit is active at these rates: there is one solution."""
+    """Return the thresholds at which each unit is active at these rates; the solution is unique."""
     from scipy.optimize import root
 
     states = _states(len(rates))
-    alone = np.log(rates) - np.log1p(-rates) - np.log(np.cosh(weights)).sum(axis=1)
+    of_single_units = np.log(rates) - np.log1p(-rates) - np.log(np.cosh(weights)).sum(axis=1)
 
-    def away(thresholds: Floats) -> Floats:
+    def error(thresholds: Floats) -> Floats:
         return np.asarray(_probabilities(weights, thresholds) @ states - rates)
 
-    return np.asarray(root(away, alone, tol=1e-12).x)
+    return np.asarray(root(error, of_single_units, tol=1e-12).x)
 
 
 def _rectangles() -> Floats:
-    """Target A: a ground that is mostly on and dark, and rectangles that are strongest in their middles."""
+    """Target A: a background unit that is mostly on, and rectangles with the largest weights at their centers."""
     weights = np.zeros((1 + len(RECTANGLES), SIDE, SIDE))
     weights[0] = -1.4
     for unit, (top, bottom, left, right, sign) in zip(weights[1:], RECTANGLES, strict=True):
         r, c = np.mgrid[top : bottom + 1, left : right + 1]
-        up, aside = (top + bottom) / 2 - r, (left + right) / 2 - c
-        far = abs(up) + abs(aside)
-        nearest, farthest = far.min(), far.max()
-        size = 6.0 - 5.0 * (far - nearest) / (farthest - nearest) if farthest > nearest else np.full(far.shape, 6.0)
-        signs = {"+": 1.0, "-": -1.0, "e": np.sign(up), "f": np.sign(aside)}
+        up, across = (top + bottom) / 2 - r, (left + right) / 2 - c
+        distance = abs(up) + abs(across)
+        least, most = distance.min(), distance.max()
+        size = 6.0 - 5.0 * (distance - least) / (most - least) if most > least else np.full(distance.shape, 6.0)
+        signs = {"+": 1.0, "-": -1.0, "e": np.sign(up), "f": np.sign(across)}
         unit[top : bottom + 1, left : right + 1] = size * signs[sign]
     return weights
 

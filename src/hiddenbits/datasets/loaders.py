@@ -1,4 +1,4 @@
-"""Loaders of real tables from the folder that the environment variable HIDDENBITS_DATA names."""
+"""Loaders of real tables from the folder in the environment variable HIDDENBITS_DATA."""
 
 from __future__ import annotations
 
@@ -67,15 +67,15 @@ def load_debd(name: str) -> Splits:
         return Splits(arrays["train"], arrays["valid"], arrays["test"])
 
 
-def as_bunch(data: Table | dict[str, Any], **known: AnyArray) -> Bunch:
-    """Return a table as frames of pandas, as scikit-learn's loaders do.
+def as_bunch(data: Table | dict[str, Any], **extra_columns: AnyArray) -> Bunch:
+    """Return a table as pandas data frames, as scikit-learn's loaders do.
 
-    `data` are the columns for a model; `frame` are these and what else is known of each row, which is there by name.
+    `data` has the columns for a model; `frame` has these and the extra columns, which are also attributes by name.
     """
     import pandas
 
     if isinstance(data, Table):
         cells = data.to_float()
         data = dict(zip(data.names or (), (cells if data.n_missing else cells.astype(np.int64)).T, strict=True))
-    frame = pandas.DataFrame({**data, **known})
-    return Bunch(data=frame[list(data)], frame=frame, **{name: frame[name] for name in known})
+    frame = pandas.DataFrame({**data, **extra_columns})
+    return Bunch(data=frame[list(data)], frame=frame, **{name: frame[name] for name in extra_columns})

@@ -1,4 +1,4 @@
-"""Well-known real tables, from the folder named by HIDDENBITS_DATA: digits, votes of the Senate, surveys."""
+"""Well-known real tables, from the folder in HIDDENBITS_DATA: digits, votes of the Senate, surveys."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ SENATE_SOURCE = (
 
 
 class Digits(NamedTuple):
-    """Images of handwritten digits as bits, 16 x 16 pixels, row by row.
+    """Images of handwritten digits as binary data, 16 x 16 pixels, row by row.
 
     Attributes
     ----------
     train, test : ndarray of shape (rows, 256) of uint8
-        1 is ink.
+        Pixels, 1 for ink.
     train_label, test_label : ndarray of shape (rows,)
-        The digit.
+        The digits.
 
     Examples
     --------
@@ -50,16 +50,16 @@ class Digits(NamedTuple):
 
 
 class Votes(NamedTuple):
-    """Votes of a chamber.
+    """Roll-call votes of a chamber.
 
     Attributes
     ----------
     X : ndarray of shape (members, votes)
-        1 for yes, 0 for no, NaN for neither.
+        1 for yes, 0 for no, NaN for missing votes.
     party : ndarray of shape (members,) of str
         The members' parties.
     names : tuple of str
-        The votes.
+        Names of the votes.
 
     Examples
     --------
@@ -75,9 +75,9 @@ class Votes(NamedTuple):
 
 
 def load_usps(digit: int | None = None, *, threshold: float = 127) -> Digits:
-    """Return the USPS digits as bits: 7,291 training rows and 2,007 test rows.
+    """Return the USPS digits as binary images: 7,291 training rows and 2,007 test rows.
 
-    They are read from ``digits/usps.npz`` in the folder that the environment variable HIDDENBITS_DATA names. The file
+    They are read from ``digits/usps.npz`` in the folder in the environment variable HIDDENBITS_DATA. The file
     is not part of the package; it is made from ``zip.train.gz`` and ``zip.test.gz`` of the book "The Elements of
     Statistical Learning", https://hastie.su.domains/ElemStatLearn/data.html: arrays ``train`` and ``test`` of uint8
     with 256 columns, whose gray values are scaled from -1 to 1 to 0 to 255, and ``train_label`` and ``test_label``
@@ -86,7 +86,7 @@ def load_usps(digit: int | None = None, *, threshold: float = 127) -> Digits:
     Parameters
     ----------
     digit : int, optional
-        Return only this digit; there are 731 and 198 twos.
+        Return only this digit; there are 731 training and 198 test rows of the digit 2.
     threshold : float, default=127
         Pixels with a gray value (0 to 255) above it are ink.
 
@@ -116,12 +116,12 @@ def load_usps(digit: int | None = None, *, threshold: float = 127) -> Digits:
 
 
 def load_senate109(*, as_frame: bool = False) -> Votes | Bunch:
-    """Return the votes of the 109th Senate of the United States: 102 senators, 645 votes, blanks where none was cast.
+    """Return the votes of the 109th Senate of the United States: 102 senators, 645 votes, with missing votes.
 
     Parameters
     ----------
     as_frame : bool, default=False
-        Return a Bunch with a pandas frame in `data`, and `party` with it in `frame`, as scikit-learn's loaders do.
+        Return a Bunch with a pandas data frame in `data`, and `party` with it in `frame`, as scikit-learn's loaders do.
 
     Returns
     -------
@@ -148,7 +148,7 @@ def load_survey(name: str, *, as_frame: bool = False) -> Table | Bunch:
     name : str
         Such as "lsat" (1,000 x 5) or "sat12_binary" (600 x 32).
     as_frame : bool, default=False
-        Return a Bunch with a pandas frame in `data`, as scikit-learn's loaders do.
+        Return a Bunch with a pandas data frame in `data`, as scikit-learn's loaders do.
 
     Returns
     -------
@@ -169,11 +169,11 @@ def load_survey(name: str, *, as_frame: bool = False) -> Table | Bunch:
 
 
 def _file(name: str, source: str) -> Path:
-    """Return the path of a file in the folder of real tables; errors say where the file comes from."""
+    """Return the path of a file in the folder of real tables; errors report the source of the file."""
     try:
         path = data_folder() / name
     except FileNotFoundError as error:
         raise FileNotFoundError(f"{error} It must contain {name}. {source}") from None
     if not path.is_file():
-        raise FileNotFoundError(f"There is no {name} in the folder that HIDDENBITS_DATA names. {source}")
+        raise FileNotFoundError(f"There is no {name} in the folder HIDDENBITS_DATA. {source}")
     return path

@@ -1,4 +1,4 @@
-"""Rows that are noisy copies of a few prototypes: the synthetic data of Tipping (1998)."""
+"""Noisy copies of a few prototypes: the synthetic data of Tipping (1998)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class SimulatedPrototypes(NamedTuple):
     X : ndarray of shape (rows, columns) of uint8
         The rows, in the order of their prototypes.
     prototype : ndarray of shape (rows,)
-        Which prototype each row is a copy of.
+        The prototype of each row.
 
     Examples
     --------
@@ -34,18 +34,18 @@ class SimulatedPrototypes(NamedTuple):
 def simulate_prototypes(
     n_prototypes: int = 3, n_columns: int = 16, *, n_copies: int = 200, flip: float = 0.05, random_state: int = 0
 ) -> SimulatedPrototypes:
-    """Draw random prototypes and copy each with some bits inverted, as in Tipping (1998, section 5).
+    """Simulate random prototypes and copies of each with some bits inverted, as in Tipping (1998, section 5).
 
     Parameters
     ----------
     n_prototypes, n_columns : int
         Number and length of the prototypes; each of their bits is 1 with probability 1/2.
     n_copies : int
-        Rows made from each.
+        Number of copies of each prototype.
     flip : float
         Probability that a bit is inverted.
     random_state : int
-        Seed.
+        Random seed.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Tables drawn from known models, in memory or as files larger than memory."""
+"""Tables simulated from latent class models, in memory or as files larger than memory."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from hiddenbits.array_types import Bytes, Floats
 from hiddenbits.store import make_folder, writing
 
-CHUNK_ROWS = 1 << 17  # rows drawn at a time, each run with its own random stream
+CHUNK_ROWS = 1 << 17  # rows sampled at a time, each chunk with its own random stream
 
 
 class SimulatedMixture(NamedTuple):
-    """A table drawn from a Bernoulli mixture, with the truth.
+    """A table sampled from a Bernoulli mixture, with its parameters and classes.
 
     Attributes
     ----------
@@ -45,9 +45,9 @@ def true_mixture(n_columns: int, n_classes: int, random_state: int) -> tuple[Flo
     Parameters
     ----------
     n_columns, n_classes : int
-        Size of the model.
+        Number of columns and of classes.
     random_state : int
-        Seed.
+        Random seed.
 
     Examples
     --------
@@ -61,14 +61,14 @@ def true_mixture(n_columns: int, n_classes: int, random_state: int) -> tuple[Flo
 
 
 def simulate_mixture(n_rows: int, n_columns: int, n_classes: int, *, random_state: int = 0) -> SimulatedMixture:
-    """Draw a table from a random Bernoulli mixture.
+    """Simulate a table from a random Bernoulli mixture.
 
     Parameters
     ----------
     n_rows, n_columns, n_classes : int
-        Size of the table and of the model.
+        Number of rows, columns and classes.
     random_state : int
-        Seed of the model and of the rows.
+        Random seed of the model and of the rows.
 
     Returns
     -------
@@ -81,7 +81,7 @@ def simulate_mixture(n_rows: int, n_columns: int, n_classes: int, *, random_stat
     (100, 6)
     """
     weights, probabilities = true_mixture(n_columns, n_classes, random_state)
-    chunks = list(_draw(n_rows, weights, probabilities, random_state))
+    chunks = list(_rows(n_rows, weights, probabilities, random_state))
     X, classes = (np.concatenate(arrays) for arrays in zip(*chunks, strict=True))
     return SimulatedMixture(X, classes, weights, probabilities)
 
@@ -100,11 +100,11 @@ def write_mixture(
     Parameters
     ----------
     folder : path
-        Where to write the files; created if it does not exist.
+        The folder of the files, created if it does not exist.
     n_rows, n_columns, n_classes, random_state
         As for `simulate_mixture`; the rows are the same.
     rows_per_file : int
-        Rows in each file, a multiple of 131,072 (the rows drawn with one random stream).
+        Rows in each file, a multiple of 131,072 (the rows of one random stream).
 
     Returns
     -------
@@ -130,7 +130,7 @@ def write_mixture(
     schema = pa.schema([(name, pa.uint8()) for name in names])
     writer: Any = None
     with writing(folder):
-        for number, (X, _) in enumerate(_draw(n_rows, *true_mixture(n_columns, n_classes, random_state), random_state)):
+        for number, (X, _) in enumerate(_rows(n_rows, *true_mixture(n_columns, n_classes, random_state), random_state)):
             file_number, within = divmod(number * CHUNK_ROWS, rows_per_file)
             if within == 0:
                 if writer is not None:
@@ -141,13 +141,13 @@ def write_mixture(
     return folder
 
 
-def _draw(n_rows: int, weights: Floats, probabilities: Floats, seed: int) -> Iterator[tuple[Bytes, NDArray[np.int64]]]:
-    """Yield rows and classes, a run at a time."""
-    # Bits come from 16-bit random numbers, which takes a sixth of the time and rounds probabilities to 1/65536.
+def _rows(n_rows: int, weights: Floats, probabilities: Floats, seed: int) -> Iterator[tuple[Bytes, NDArray[np.int64]]]:
+    """Yield rows and classes, one chunk at a time."""
+    # Comparing 16-bit random numbers takes a sixth of the time, and rounds probabilities to 1/65536.
     limits = np.round(probabilities * 65536.0).astype(np.uint32)
     for number, start in enumerate(range(0, n_rows, CHUNK_ROWS)):
         rng = np.random.default_rng([seed, 1, number])
         n = min(CHUNK_ROWS, n_rows - start)
         classes = rng.choice(len(weights), size=n, p=weights)
-        draws = rng.integers(0, 65536, (n, probabilities.shape[1]), dtype=np.uint16)
-        yield (draws < limits[classes]).view(np.uint8), classes
+        numbers = rng.integers(0, 65536, (n, probabilities.shape[1]), dtype=np.uint16)
+        yield (numbers < limits[classes]).view(np.uint8), classes

@@ -1,4 +1,4 @@
-"""What a fitted model leaves unexplained, and how sure it is of what it says."""
+"""Diagnostics of a fitted model: fit statistics, residuals, and the certainty of classes, causes and scores."""
 
 from hiddenbits.diagnostics.causes import cause_usage
 from hiddenbits.diagnostics.cells import cell_probabilities

@@ -1,4 +1,4 @@
-"""How much the causes of a model are used, and how sure it is of them."""
+"""How often the causes of a model are present, and how certain the model is of them."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from hiddenbits.array_types import Floats
 from hiddenbits.diagnostics.tables import like, opened, total
 from hiddenbits.tables import Piece
 
-SURE = 0.9  # a cause is unsure in a row where neither it nor its absence is this probable
+CERTAIN = 0.9  # a cause is uncertain in a row if neither its presence nor its absence is this probable
 
 
 def cause_usage(model: Any, X: object, sample_weight: ArrayLike | None = None) -> Any:
-    """Return how often each cause is present in the rows of a table, and how sure the model is of that.
+    """Return how often each cause is present in the rows of a table, and how certain the model is of that.
 
-    A cause that is hardly ever present, or unsure in most rows, is not needed, or another one stands for the same bits.
-    Where the model is true the mean posterior is the prior of the cause; far from it, these rows are of another kind.
+    A cause that is hardly ever present, or uncertain in most rows, is redundant, or another cause explains the same
+    columns. If the model is true, the mean posterior is the prior of the cause; if it is far from the prior, these rows
+    are from another population.
 
     Parameters
     ----------
@@ -32,9 +33,9 @@ def cause_usage(model: Any, X: object, sample_weight: ArrayLike | None = None) -
     Returns
     -------
     causes : frame or structured ndarray
-        A frame of X's library if X is a frame. Columns "cause", "prior" (NaN where the model has none), "posterior"
-        (the mean over rows), "present" (the share of rows in which it is more probable than not) and "unsure" (the
-        share in which its probability is between 0.1 and 0.9).
+        A data frame of X's library if X is a data frame. Columns "cause", "prior" (NaN if the model has none),
+        "posterior" (the mean over rows), "present" (the share of rows in which it is more probable than not) and
+        "unsure" (the share in which its probability is between 0.1 and 0.9).
 
     Examples
     --------
@@ -50,18 +51,18 @@ def cause_usage(model: Any, X: object, sample_weight: ArrayLike | None = None) -
     names = [str(name) for name in getattr(model, "get_feature_names_out", list)()]
     if not names or not all("cause_" in name for name in names):
         raise ValueError(
-            f"This is for models of causes, such as NoisyOrNetwork; {type(model).__name__} has none. For classes use "
-            "classification_table, for maps reliability."
+            f"cause_usage needs a model with causes, such as NoisyOrNetwork; {type(model).__name__} has none. Use "
+            "classification_table for classes, and reliability for latent dimensions."
         )
     table = opened(model, X, sample_weight)
 
     def count(piece: Piece) -> Floats:
         p = np.asarray(model.transform(piece.table))
-        unsure = (p > 1.0 - SURE) & (p < SURE)
+        unsure = (p > 1.0 - CERTAIN) & (p < CERTAIN)
         return np.stack([piece.weights @ values for values in (np.ones_like(p), p, p > 0.5, unsure)])
 
     weight, posterior, present, unsure = total(count, table)
-    prior = np.asarray(getattr(model, "priors_", ()), np.float64)  # of layers: of the highest alone
+    prior = np.asarray(getattr(model, "priors_", ()), np.float64)  # of the highest layer only, if there are several
     columns = {
         "cause": np.asarray(names, dtype=str),
         "prior": prior if prior.shape == weight.shape else np.full(weight.shape, np.nan),

@@ -1,4 +1,4 @@
-"""Cells that the rest of their row does not explain."""
+"""Probability of each cell given the other cells of its row."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def cell_probabilities(model: Any, X: object) -> Any:
 
     Returns
     -------
-    probabilities : ndarray of shape (rows, columns), or a frame where X is one
+    probabilities : ndarray of shape (rows, columns), or a data frame if X is one
 
     Examples
     --------
@@ -27,6 +27,6 @@ def cell_probabilities(model: Any, X: object) -> Any:
     >>> X[0, 0] = 0  # a possible data error
     >>> model = LatentClassAnalysis(2, random_state=0).fit(X)
     >>> diagnostics.cell_probabilities(model, X)[0].round(2)
-    array([0.97, 0.95, 0.95, 0.95])
+    array([0.97, 0.99, 0.99, 0.99])
     """
     return model._cell_probabilities(X)

@@ -1,4 +1,4 @@
-"""How sure a model is of the class of each row: entropy, and tables of assigned against probable classes."""
+"""How certain a model is of the class of each row: entropy, and tables of assigned and expected classes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def classification_table(
     *,
     normalize: Literal["assigned", "class"] | None = None,
 ) -> Floats:
-    """Return how many rows that are assigned to each class are expected to be in each class.
+    """Return the expected number of rows of each class among the rows assigned to each class.
 
     Row s, column t: the sum of P(class t | row) over the rows whose most probable class is s. The share of rows off the
     diagonal is the expected classification error.
@@ -33,10 +33,10 @@ def classification_table(
     sample_weight : str or array of shape (rows,), optional
         Weight of each row, or the name of the column that has it.
     normalize : {"assigned", "class"}, optional
-        "assigned" divides by the sums of rows: average posterior probabilities (AvePP), of which papers want the
-        diagonal above .7 or .8. "class" divides by the sums of columns: P(assigned s | class t), the classification
-        errors that three-step analyses correct for (Vermunt 2010, with classes and assignments transposed). A class
-        without rows has NaN.
+        "assigned" divides by the sums of rows: average posterior probabilities (AvePP), whose diagonal should
+        exceed .7 or .8 in publications. "class" divides by the sums of columns: P(assigned s | class t), the
+        classification errors that three-step analyses correct for (Vermunt 2010, with classes and assignments
+        transposed). A class without rows has NaN.
 
     Returns
     -------
@@ -50,11 +50,11 @@ def classification_table(
     >>> X = np.repeat([[1, 1, 1, 1, 0], [0, 0, 0, 0, 1]], [600, 400], axis=0) ^ (rng.random((1000, 5)) < 0.2)
     >>> model = LatentClassAnalysis(2, prior_strength=0, random_state=0).fit(X)
     >>> diagnostics.classification_table(model, X).round(1)
-    array([[362.5,  43.5],
-           [ 22.9, 571.1]])
+    array([[571.1,  22.9],
+           [ 43.5, 362.5]])
     >>> diagnostics.classification_table(model, X, normalize="assigned").round(2)
-    array([[0.89, 0.11],
-           [0.04, 0.96]])
+    array([[0.96, 0.04],
+           [0.11, 0.89]])
     """
     _check(model)
     if normalize not in (None, "assigned", "class"):
@@ -65,11 +65,11 @@ def classification_table(
         r = model.transform(piece.table)
         return np.asarray((np.eye(r.shape[1])[r.argmax(axis=1)] * piece.weights[:, None]).T @ r)
 
-    found: Floats = np.asarray(total(count, table))
+    counts: Floats = np.asarray(total(count, table))
     if normalize is None:
-        return found
-    sums = found.sum(axis=1 if normalize == "assigned" else 0, keepdims=True)
-    return np.asarray(np.divide(found, sums, out=np.full_like(found, np.nan), where=sums > 0.0))
+        return counts
+    sums = counts.sum(axis=1 if normalize == "assigned" else 0, keepdims=True)
+    return np.asarray(np.divide(counts, sums, out=np.full_like(counts, np.nan), where=sums > 0.0))
 
 
 def entropy(
@@ -79,7 +79,7 @@ def entropy(
     *,
     kind: Literal["relative", "r2"] = "relative",
 ) -> float:
-    """Return how well classes are told apart: 1 where every row is sure of its class, 0 where none is.
+    """Return how well the classes are separated: 1 if the class of every row is certain, 0 if none is.
 
     One minus the mean entropy of the posteriors, divided by ln K ("relative", as Mplus prints it), or by the entropy of
     the class shares ("r2", entropy R^2).
@@ -105,15 +105,15 @@ def entropy(
         raise ValueError(f'kind={kind!r}: give "relative" or "r2".')
     table = opened(model, X, sample_weight)
 
-    def spent(piece: Piece) -> Floats:
+    def entropy_and_weight(piece: Piece) -> Floats:
         r = model.transform(piece.table)
-        each = -(r * np.log(np.where(r > 0.0, r, 1.0))).sum(axis=1)
-        return np.array([piece.weights @ each, piece.weights.sum()])
+        entropies = -(r * np.log(np.where(r > 0.0, r, 1.0))).sum(axis=1)
+        return np.array([piece.weights @ entropies, piece.weights.sum()])
 
-    uncertain, weight = total(spent, table)
+    entropy_sum, weight = total(entropy_and_weight, table)
     shares = np.asarray(model.weights_)
-    most = np.log(len(shares)) if kind == "relative" else -float(shares @ np.log(np.where(shares > 0.0, shares, 1.0)))
-    return float(1.0 - uncertain / (weight * most)) if most > 0.0 else 1.0
+    reference = -float(shares @ np.log(np.where(shares > 0.0, shares, 1.0))) if kind == "r2" else np.log(len(shares))
+    return float(1.0 - entropy_sum / (weight * reference)) if reference > 0.0 else 1.0
 
 
 def _check(model: Any) -> None:

@@ -1,7 +1,7 @@
-"""Groups of columns of which exactly one is 1 in every row: the answers to one question, coded as a column each.
+"""Groups of columns of which exactly one is 1 in every row, such as the answers to one question as indicator columns.
 
-They can be read from the counts of pairs. Columns that are never 1 together, and whose ones add up to the number of
-rows, have exactly one 1 in every row.
+The counts of pairs show them: columns that are never 1 together, and whose 1s add up to the number of rows, have
+exactly one 1 in every row.
 """
 
 from __future__ import annotations
@@ -11,23 +11,23 @@ from numpy.typing import NDArray
 
 from hiddenbits.array_types import Floats
 
-TRACE = 1e-11  # share of the rows below which a count is rounding: weights need not be whole numbers
-MOST_STEPS = 200  # of the search for the group of one column: disjoint columns may be combined in very many ways
+TOLERANCE = 1e-11  # counts below this share of the rows are rounding errors: weights need not be whole numbers
+MOST_STEPS = 200  # of the search for the group of one column: disjoint columns have very many combinations
 
 
 def exclusive_groups(both: Floats, seen: Floats) -> list[tuple[int, ...]]:
     """Return the groups of two or more columns of which exactly one is 1 in every row in which they were observed.
 
-    The rule is exact: two columns of a group are never 1 together, they are blank in the same rows, and their ones
-    add up to the rows. A column is in one group at most. Where several groups are possible, those with the largest
-    counts of ones are found first. Columns that do not vary are in none.
+    The rule is exact: two columns of a group are never 1 together, they are missing in the same rows, and their 1s add
+    up to the number of rows. A column is in at most one group. If several groups are possible, those with the largest
+    counts of 1s come first. Constant columns are in no group.
 
     Parameters
     ----------
     both : ndarray of shape (columns, columns)
         Rows in which both columns are 1.
-    seen : ndarray of shape (columns, columns), or (1, 1) where nothing is missing
-        Rows in which both were observed.
+    seen : ndarray of shape (columns, columns), or (1, 1) if nothing is missing
+        Rows in which both columns were observed.
 
     Returns
     -------
@@ -44,39 +44,39 @@ def exclusive_groups(both: Floats, seen: Floats) -> list[tuple[int, ...]]:
     [(0, 2, 3)]
     """
     d = len(both)
-    seen = np.broadcast_to(seen, (d, d))
-    ones, rows = np.diagonal(both), np.diagonal(seen)
-    trace = TRACE * rows
-    together = (np.abs(seen - rows) <= trace) & (np.abs(seen - rows[:, None]) <= trace)
-    free = (ones > trace) & (rows - ones > trace)
-    apart = together & (both <= trace) & free & free[:, None]
+    n_both = np.broadcast_to(seen, (d, d))
+    ones, rows = np.diagonal(both), np.diagonal(n_both)
+    tolerance = TOLERANCE * rows
+    same_rows = (np.abs(n_both - rows) <= tolerance) & (np.abs(n_both - rows[:, None]) <= tolerance)
+    free = (ones > tolerance) & (rows - ones > tolerance)
+    disjoint = same_rows & (both <= tolerance) & free & free[:, None]
     groups = []
     for first in np.argsort(-ones, kind="stable"):
         if not free[first]:
             continue
-        group = _completed(apart, ones, float(rows[first]), int(first), np.flatnonzero(apart[first] & free))
+        group = _complete_group(disjoint, ones, float(rows[first]), int(first), np.flatnonzero(disjoint[first] & free))
         if group is not None:
             groups.append(tuple(sorted(group)))
             free[list(group)] = False
     return sorted(groups)
 
 
-def _completed(
-    apart: NDArray[np.bool_], ones: Floats, rows: float, first: int, others: NDArray[np.intp]
+def _complete_group(
+    disjoint: NDArray[np.bool_], ones: Floats, rows: float, first: int, others: NDArray[np.intp]
 ) -> tuple[int, ...] | None:
-    """Return `first` and those of the others that make up the rows with it, or None: depth first, largest first."""
-    largest_first = others[np.lexsort((np.abs(others - first), -ones[others]))]  # of equal columns the nearest
-    ways: list[tuple[tuple[int, ...], float, NDArray[np.intp]]] = [((first,), rows - float(ones[first]), largest_first)]
+    """Return `first` and others whose 1s add up to the rows with it, or None; depth first, largest first."""
+    candidates = others[np.lexsort((np.abs(others - first), -ones[others]))]  # of equal columns the nearest
+    stack: list[tuple[tuple[int, ...], float, NDArray[np.intp]]] = [((first,), rows - float(ones[first]), candidates)]
     for _ in range(MOST_STEPS):
-        if not ways:
+        if not stack:
             return None
-        group, missing, left = ways.pop()
-        if missing <= TRACE * rows:
+        group, missing, remaining = stack.pop()
+        if missing <= TOLERANCE * rows:
             return group
-        left = left[ones[left] <= missing + TRACE * rows]
-        if ones[left].sum() < missing - TRACE * rows:
+        remaining = remaining[ones[remaining] <= missing + TOLERANCE * rows]
+        if ones[remaining].sum() < missing - TOLERANCE * rows:
             continue
-        taken, later = int(left[0]), left[1:]
-        ways.append((group, missing, later))
-        ways.append(((*group, taken), missing - float(ones[taken]), later[apart[taken, later]]))
+        column, others = int(remaining[0]), remaining[1:]
+        stack.append((group, missing, others))
+        stack.append(((*group, column), missing - float(ones[column]), others[disjoint[column, others]]))
     return None

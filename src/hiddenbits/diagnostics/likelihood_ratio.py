@@ -1,4 +1,4 @@
-"""`bootstrap_lrt`: whether a larger model is needed, by a likelihood-ratio test with simulated tables."""
+"""`bootstrap_lrt`: likelihood-ratio test of a larger model, with simulated tables."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from hiddenbits.array_types import Floats
-from hiddenbits.diagnostics.tables import drawn_tables, opened
+from hiddenbits.diagnostics.tables import opened, simulated_tables
 
-STREAM = 0x1127  # the address of these random numbers, next to others with the same seed
+STREAM = 0x1127  # keeps these random numbers apart from others with the same seed
 
 
 class BootstrapLRT(NamedTuple):
-    """A likelihood-ratio test; from `bootstrap_lrt`.
+    """A bootstrap likelihood-ratio test, returned by `bootstrap_lrt`.
 
     Attributes
     ----------
     statistic : float
         2 (ln L of the larger model - ln L of the smaller one).
     p : float
-        Share of simulated tables, the real one counted among them, whose statistic is at least as large.
+        Share of tables, the simulated and the real one, whose statistic is at least as large.
     replicates : ndarray of shape (n,)
-        Their statistics.
+        Statistics of the simulated tables.
 
     Examples
     --------
@@ -43,23 +43,23 @@ class BootstrapLRT(NamedTuple):
 def bootstrap_lrt(
     smaller: Any, larger: Any, X: object, *, n_replicates: int = 99, random_state: int = 0
 ) -> BootstrapLRT:
-    """Test whether a table needs the larger of two models, such as K + 1 classes where K may do.
+    """Test whether a table needs the larger of two models, such as K + 1 classes instead of K.
 
     The likelihood ratio of mixtures is not chi-square, so its distribution is simulated (McLachlan 1987): tables are
-    drawn from the smaller model, with the blanks of X, and both models are fitted to each. The smaller one begins at
-    its own parameters; the larger one has the starts of its `n_init`. Too few starts make it miss its maximum, and the
-    p-value too small: give simulated tables as many starts as the real one.
+    sampled from the smaller model, with the missing cells of X, and both models are fitted to each. The smaller model
+    starts from its own parameters, the larger one from the starts of its `n_init`. With too few starts it misses its
+    maximum, and the p-value is too small: use as many starts for simulated tables as for the real one.
 
     Parameters
     ----------
     smaller, larger : fitted estimators
-        Of maximum likelihood (no prior or ridge), with an exact likelihood, fitted to X without weights.
+        Models fitted to X by maximum likelihood (no prior or ridge), with an exact likelihood, without weights.
     X : table of shape (rows, columns)
-        The table of the fits, in memory.
+        The table to which both were fitted, in memory.
     n_replicates : int, default=99
         Number of simulated tables: p is a multiple of 1 / (n + 1).
     random_state : int, default=0
-        Of the simulation.
+        Random seed of the simulation.
 
     Returns
     -------
@@ -86,17 +86,17 @@ def bootstrap_lrt(
             f"statistic is {statistic:.4g}. Give the smaller one first; if the larger one fits worse, raise its n_init."
         )
     replicates = np.zeros(n_replicates)
-    for number, rows in enumerate(drawn_tables(smaller, table, n_replicates, random_state, STREAM)):
+    for number, rows in enumerate(simulated_tables(smaller, table, n_replicates, random_state, STREAM)):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             fits = smaller._refit(rows), clone(larger).fit(rows)
-        low, high = (_log_likelihood(fit, rows) for fit in fits)
-        replicates[number] = max(0.0, 2.0 * (high - low))
+        of_smaller, of_larger = (_log_likelihood(fit, rows) for fit in fits)
+        replicates[number] = max(0.0, 2.0 * (of_larger - of_smaller))
     return BootstrapLRT(statistic, float(1 + (replicates >= statistic).sum()) / (n_replicates + 1), replicates)
 
 
 def _log_likelihood(model: Any, X: Any) -> float:
-    """Return ln L at maximum likelihood; AIC refuses a fit with a prior, or without an exact likelihood."""
+    """Return ln L at maximum likelihood; AIC raises for a fit with a prior, or without an exact likelihood."""
     if not hasattr(model, "aic"):
         raise TypeError(f"{type(model).__name__} has no exact likelihood to compare.")
     return float(model.n_parameters_) - float(model.aic(X)) / 2.0

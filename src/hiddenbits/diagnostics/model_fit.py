@@ -1,4 +1,4 @@
-"""`fit_statistics`: the line on model fit that a paper's table has."""
+"""`fit_statistics`: log-likelihood, information criteria, G^2 and X^2, as published in tables of model fit."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from scipy.stats import chi2
 from hiddenbits.diagnostics.tables import cells, opened
 from hiddenbits.tables import map_pieces
 
-MOST_PATTERNS = 1 << 20  # beyond these nearly all are empty, and neither G^2 nor X^2 has its distribution
+MOST_PATTERNS = 1 << 20  # with more nearly all are empty, and neither G^2 nor X^2 is chi-square distributed
 
 
 class FitStatistics(NamedTuple):
-    """How well a model fits a table; from `fit_statistics`.
+    """How well a model fits a table; returned by `fit_statistics`.
 
     Attributes
     ----------
     log_likelihood : float
-        Of all rows, in nats.
+        Log-likelihood of all rows, in nats.
     n_parameters : int
         Free parameters, p.
     rows : float
-        Number of rows, or their weight.
+        Number of rows, or sum of their weights.
     aic, bic, sabic : float
         Information criteria, lower is better: -2 ln L + 2 p, + p ln N, and + p ln((N + 2) / 24).
     g2, x2 : float
-        Likelihood-ratio and Pearson's statistic of the table of all patterns; NaN where values are missing, or with
-        more than 2^20 patterns.
+        Likelihood-ratio and Pearson statistic of the table of all patterns; NaN if values are missing, or with more
+        than 2^20 patterns.
     df : int
-        Patterns (2^columns if all are binary) - 1 - p; at most 0: the model has more parameters than the table can
-        test.
+        Patterns (2^columns if all are binary) - 1 - p; if it is not positive, the model has too many
+        parameters to be tested.
     g2_p, x2_p : float
-        Their p-values by the chi-square distribution, which needs expected counts of about 5. Where `expected` is far
-        smaller, do not publish them.
+        Their p-values by the chi-square distribution, which needs expected counts of about 5. Do not publish
+        them if `expected` is far smaller.
     expected : float
         Mean expected count of a pattern.
 
@@ -95,11 +95,11 @@ def fit_statistics(model: Any, X: object, sample_weight: ArrayLike | None = None
     weight = float(table.shape[0] if table.weights is None else table.weights.sum())
     log_likelihood = (p * float(np.log(weight)) - bic) / 2.0
     g2 = x2 = np.nan
-    places, n_patterns = _numbering(table.layout.sizes)
+    strides, n_patterns = _pattern_strides(table.layout.sizes)
     if n_patterns <= MOST_PATTERNS and not table.n_missing:
-        g2, x2 = _against_patterns(model, table, weight, np.array(places), n_patterns)
+        g2, x2 = _against_patterns(model, table, weight, np.array(strides), n_patterns)
     df = n_patterns - 1 - p
-    tested = df > 0
+    has_test = df > 0
     return FitStatistics(
         log_likelihood=log_likelihood,
         n_parameters=p,
@@ -110,33 +110,33 @@ def fit_statistics(model: Any, X: object, sample_weight: ArrayLike | None = None
         g2=g2,
         x2=x2,
         df=df,
-        g2_p=float(chi2.sf(g2, df)) if tested else np.nan,
-        x2_p=float(chi2.sf(x2, df)) if tested else np.nan,
+        g2_p=float(chi2.sf(g2, df)) if has_test else np.nan,
+        x2_p=float(chi2.sf(x2, df)) if has_test else np.nan,
         expected=weight / n_patterns,
     )
 
 
-def _numbering(sizes: tuple[int, ...]) -> tuple[list[int], int]:
-    """Return what each bit adds to the number of a row's pattern, and how many patterns there are."""
-    places, n_patterns = [], 1
+def _pattern_strides(sizes: tuple[int, ...]) -> tuple[list[int], int]:
+    """Return what a 1 in each bit adds to the number of the row's pattern, and the number of patterns."""
+    strides, n_patterns = [], 1
     for size in sizes:
-        places += [n_patterns] if size == 1 else [level * n_patterns for level in range(size)]
+        strides += [n_patterns] if size == 1 else [level * n_patterns for level in range(size)]
         n_patterns *= max(size, 2)
-    return places, n_patterns
+    return strides, n_patterns
 
 
-def _against_patterns(model: Any, table: Any, weight: float, places: Any, n_patterns: int) -> tuple[float, float]:
-    """Return G^2 and X^2: over the patterns that occur, since the expected counts of all add up to the rows."""
+def _against_patterns(model: Any, table: Any, weight: float, strides: Any, n_patterns: int) -> tuple[float, float]:
+    """Return G^2 and X^2, summed over the patterns that occur: the expected counts of all add up to the rows."""
     counts, logs = np.zeros(n_patterns), np.zeros(n_patterns)
 
-    def numbered(piece: Any) -> Any:
-        numbers = (cells(piece)[0] @ places).astype(np.int64)
+    def patterns_of(piece: Any) -> Any:
+        numbers = (cells(piece)[0] @ strides).astype(np.int64)
         return numbers, piece.weights, model.score_samples(piece.table)
 
-    for numbers, weights, log_p in map_pieces(numbered, table, 1 << 16):
+    for numbers, weights, log_p in map_pieces(patterns_of, table, 1 << 16):
         np.add.at(counts, numbers, weights)
         logs[numbers] = log_p
-    seen = counts > 0.0
-    observed, expected = counts[seen], weight * np.exp(logs[seen])
+    occurs = counts > 0.0
+    observed, expected = counts[occurs], weight * np.exp(logs[occurs])
     g2 = 2.0 * float(observed @ np.log(observed / expected))
     return g2, float((observed**2 / expected).sum() - weight)

@@ -1,4 +1,4 @@
-"""How precisely a test measures: information of items and of the whole test, and reliability."""
+"""How precisely a test measures: item and test information, and reliability."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from hiddenbits.array_types import Floats
 from hiddenbits.diagnostics.maps import on_grid
 from hiddenbits.diagnostics.tables import opened
 
-STEP = 1e-4  # of the differences that slopes are made of: their error is below 1e-7
+STEP = 1e-4  # of the finite differences, whose error is below 1e-7
 LEAST_VARIANCE = 1e-12
 
 
 class Reliability(NamedTuple):
-    """Reliability of each dimension, between 0 and 1; from `reliability`.
+    """Reliability of each dimension, between 0 and 1; returned by `reliability`.
 
     Attributes
     ----------
     empirical : ndarray of shape (n_components,)
-        Variance of the posterior means of the rows, divided by itself plus the mean posterior variance.
+        Variance of the posterior means of the rows, divided by the sum of itself and the mean posterior variance.
     marginal : ndarray of shape (n_components,)
-        1 less the mean of (information + 1)^-1 over the prior: that of the test, whoever takes it.
+        1 minus the mean of (information + 1)^-1 over the prior, which does not depend on the rows.
 
     Examples
     --------
@@ -38,16 +38,16 @@ class Reliability(NamedTuple):
 
 
 def item_information(model: Any, positions: ArrayLike) -> Floats:
-    """Return the information of each column at some positions; with discriminations a, |a|^2 p (1 - p).
+    """Return the information of each item at some latent positions: |a|^2 p (1 - p) for discriminations a.
 
-    In more than one dimension it is that in the direction in which the column discriminates most.
+    In several dimensions it is the information in the direction in which the item discriminates most.
 
     Parameters
     ----------
     model : fitted estimator
         `LogisticPCA` or `ClippedPCA`.
     positions : array of shape (n_positions, n_components)
-        Where; abilities have mean 0 and standard deviation 1.
+        Latent positions (abilities), whose prior has mean 0 and standard deviation 1.
 
     Returns
     -------
@@ -67,16 +67,16 @@ def item_information(model: Any, positions: ArrayLike) -> Floats:
 
 
 def test_information(model: Any, positions: ArrayLike) -> Floats:
-    """Return the information of the whole test at some positions; with discriminations a, Sum a a' p (1 - p).
+    """Return the information of the whole test at some latent positions: Sum a a' p (1 - p) for discriminations a.
 
-    The standard error of an ability is about the square root of its inverse; with the prior, of the inverse plus 1.
+    The standard error of an ability is about the root of the inverse information; with the prior 1 is added to it.
 
     Parameters
     ----------
     model : fitted estimator
         `LogisticPCA` or `ClippedPCA`.
     positions : array of shape (n_positions, n_components)
-        Where; abilities have mean 0 and standard deviation 1.
+        Latent positions (abilities), whose prior has mean 0 and standard deviation 1.
 
     Returns
     -------
@@ -97,19 +97,19 @@ def test_information(model: Any, positions: ArrayLike) -> Floats:
     return np.asarray(slopes.transpose(0, 2, 1) @ slopes)
 
 
-test_information.__test__ = False  # type: ignore[attr-defined]  # pytest takes the name for that of a test
+test_information.__test__ = False  # type: ignore[attr-defined]  # pytest would collect it by its name
 
 
 def reliability(model: Any, X: object, sample_weight: ArrayLike | None = None) -> Reliability:
-    """Return how reliably a test tells people apart: empirical and marginal reliability of each dimension.
+    """Return the empirical and the marginal reliability of each dimension of a test.
 
-    Both as mirt has them (`empirical_rxx` of posterior means, `marginal_rxx`). They agree where the model is true and
-    the rows are from the population; the empirical one is that of the rows given.
+    They are defined as in mirt (`empirical_rxx` of posterior means, `marginal_rxx`). They agree if the model is true
+    and the rows are a sample of the population; the empirical reliability depends on the rows of X.
 
     Parameters
     ----------
     model : fitted LogisticPCA
-        Of 1 to 3 dimensions.
+        A model of 1 to 3 dimensions.
     X : table of shape (rows, columns)
         As for its `fit`.
     sample_weight : str or array of shape (rows,), optional
@@ -117,7 +117,7 @@ def reliability(model: Any, X: object, sample_weight: ArrayLike | None = None) -
 
     Returns
     -------
-    found : Reliability
+    reliability : Reliability
 
     Examples
     --------
@@ -126,34 +126,32 @@ def reliability(model: Any, X: object, sample_weight: ArrayLike | None = None) -
     >>> rng = np.random.default_rng(0)
     >>> X = (rng.random((500, 6)) < 1 / (1 + np.exp(-1.5 * rng.standard_normal((500, 1))))).astype(int)
     >>> model = LogisticPCA(1, method="quadrature", ridge=0, random_state=0).fit(X)
-    >>> found = diagnostics.reliability(model, X)
-    >>> bool(abs(found.empirical[0] - found.marginal[0]) < 0.05)
+    >>> reliability = diagnostics.reliability(model, X)
+    >>> bool(abs(reliability.empirical[0] - reliability.marginal[0]) < 0.05)
     True
     """
     nodes, prior, _ = on_grid(model)
     information = test_information(model, nodes)
-    left = np.linalg.inv(information + np.eye(nodes.shape[1]))
-    marginal = 1.0 - prior @ np.diagonal(left, axis1=1, axis2=2)
+    posterior_covariance = np.linalg.inv(information + np.eye(nodes.shape[1]))
+    marginal = 1.0 - prior @ np.diagonal(posterior_covariance, axis1=1, axis2=2)
     table = opened(model, X, sample_weight)
     mean, covariance = model.transform(table, return_cov=True)
     weights = np.ones(len(mean)) if table.weights is None else np.asarray(table.weights)
-    spread = np.average((mean - np.average(mean, axis=0, weights=weights)) ** 2, axis=0, weights=weights)
+    variance = np.average((mean - np.average(mean, axis=0, weights=weights)) ** 2, axis=0, weights=weights)
     error = np.average(np.diagonal(covariance, axis1=1, axis2=2), axis=0, weights=weights)
-    return Reliability(spread / (spread + error), np.asarray(marginal))
+    return Reliability(variance / (variance + error), np.asarray(marginal))
 
 
 def _slopes(model: Any, positions: ArrayLike) -> Floats:
-    """Return the slopes of P(bit = 1), over the standard deviation of the bit, (positions, columns, q)."""
+    """Return the slopes of P(1), divided by the standard deviation of the item, (positions, columns, q)."""
     if not hasattr(model, "components_"):
-        raise ValueError(f"This needs a map, such as LogisticPCA(1); {type(model).__name__} is none.")
-    q, places = len(model.components_), np.asarray(positions, np.float64)
-    if places.ndim != 2 or places.shape[1] != q:
-        raise ValueError(
-            f"positions must have the shape (number, {q}), a column for each dimension; theirs is {places.shape}."
-        )
-    p = np.asarray(model.inverse_transform(places))
-    ends = [
-        [np.asarray(model.inverse_transform(places + sign * STEP * axis)) for sign in (1, -1)] for axis in np.eye(q)
+        raise ValueError(f"Use a model of latent dimensions, such as LogisticPCA(1), not {type(model).__name__}.")
+    q, x = len(model.components_), np.asarray(positions, np.float64)
+    if x.ndim != 2 or x.shape[1] != q:
+        raise ValueError(f"positions must have shape (number, {q}), with a column for each dimension, got {x.shape}.")
+    p = np.asarray(model.inverse_transform(x))
+    p_of_steps = [
+        [np.asarray(model.inverse_transform(x + sign * STEP * axis)) for sign in (1, -1)] for axis in np.eye(q)
     ]
-    slopes = np.stack([(up - down) / (2.0 * STEP) for up, down in ends], axis=2)
+    slopes = np.stack([(above - below) / (2.0 * STEP) for above, below in p_of_steps], axis=2)
     return np.asarray(slopes / np.sqrt(np.maximum(p * (1.0 - p), LEAST_VARIANCE))[:, :, None])

@@ -1,4 +1,4 @@
-"""How many starts of a fit ended at its maximum."""
+"""`replicated_starts`: how many starts of a fit reached its maximum."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 def replicated_starts(model: Any) -> int:
     """Return how many starts of a fit reached its best log-likelihood; if it is 1, more starts may find a better one.
 
-    A start counts that ended within .01 nats of the best objective, and what `tol` leaves open.
+    A start counts if it ended within .01 nats, plus the tolerance of the fit, of the best objective.
 
     Parameters
     ----------

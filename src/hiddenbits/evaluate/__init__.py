@@ -1,7 +1,7 @@
-"""Measures of a fitted model, with standard errors: likelihood, bits per cell, errors, code length, hidden cells.
+"""Measures of a fitted model, with standard errors: likelihood, bits per cell, errors, code length, held-out cells.
 
-`compare` finds the family that fits a table best, `select` the size of one family. `describe` summarizes a table before any
-model; `count_patterns` and `pattern_entropy` concern the number of distinct rows.
+`compare` chooses the family that fits a table best, `select` the size of one family. `describe` summarizes a table
+without a model; `count_patterns` and `pattern_entropy` count distinct rows.
 """
 
 from hiddenbits.evaluate.catalog import Family, known_families

@@ -1,4 +1,4 @@
-"""The families of models: their descriptions, and what `compare` needs to know (sizes, bits or real numbers).
+"""The families of models: their descriptions, and what `compare` needs to know (sizes, type of the columns).
 
 The command line and the report use the same descriptions. To add a family, add an entry.
 """
@@ -15,32 +15,32 @@ from hiddenbits.evaluate.measures import PIECE_CELLS
 from hiddenbits.tables import Piece, Table, map_pieces
 
 CLASSES = (2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
-NO_DENSITY = "it models bits, and these columns are real numbers: a probability cannot be compared with a density"
-NO_PROBABILITY = "it models real numbers, and these columns are bits: a density cannot be compared with a probability"
+NO_DENSITY = "it models binary data, and these columns are continuous: a probability cannot be compared with a density"
+NO_PROBABILITY = "it models real numbers, and these columns are binary: a density cannot be compared with a probability"
 ADD = "add it with models=[...] (--model)"
-DENSER = f"not fitted by default, because it is built for high likelihood, not for interpretation; {ADD}"
+DENSER = f"not fitted by default, because it is meant for a high likelihood, not for interpretation; {ADD}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Family:
-    """A family of models: how it is described, and how `compare` fits it.
+    """A family of models: its description, and how `compare` fits it.
 
     Attributes
     ----------
     name : str
         Name of its class, in this library or in `sklearn.decomposition`.
     word : str
-        Its name on the command line; empty if it does not fit tables of bits.
+        Its name on the command line; empty if it does not fit binary data.
     hidden : str
         The hidden structure, in a few technical words.
     picture : str
-        The hidden structure in plain language, as the report names the model.
+        The name of the model in the report.
     says : str
-        What the model assumes about a table.
+        What the model assumes about the rows and columns.
     unit : str
         What its size counts; empty if it has no size.
     use : str
-        What it is good for.
+        Typical applications.
     sizes : tuple of int
         Values of n_components to try, the smallest first.
     columns : str
@@ -48,17 +48,17 @@ class Family:
     narrow : bool
         Whether sizes must stay below the number of rows and of columns.
     most_columns : int
-        With more columns it is left out by default; 0 for no limit.
+        With more columns the family is excluded by default; 0 for no limit.
     most_states : int
-        In a table with blanks, sizes are left out for which rows x columns x 2^size is larger; 0 for no limit.
-    aside : str
-        Why it is left out by default; empty if it is not.
+        In a table with missing values, sizes are excluded if rows x columns x 2^size is larger; 0 for no limit.
+    exclusion_reason : str
+        Why the family is excluded by default; empty if it is not.
 
     Examples
     --------
     >>> from hiddenbits import evaluate
-    >>> one = evaluate.known_families()["NoisyOrNetwork"]
-    >>> one.word, one.picture, one.unit
+    >>> family = evaluate.known_families()["NoisyOrNetwork"]
+    >>> family.word, family.picture, family.unit
     ('causes', 'several causes', 'cause')
     """
 
@@ -74,7 +74,7 @@ class Family:
     narrow: bool = False
     most_columns: int = 0
     most_states: int = 0
-    aside: str = ""
+    exclusion_reason: str = ""
 
     def estimator(self, seed: int) -> Any:
         """Return an unfitted estimator of the family."""
@@ -85,11 +85,11 @@ class Family:
         return getattr(sklearn.decomposition, self.name)(random_state=seed)
 
     def sizes_for(self, table: Table) -> tuple[int, ...]:
-        """Return the sizes that a table has room for."""
+        """Return the sizes to try on a table."""
         n, d = table.shape
-        fitting = tuple(size for size in self.sizes if not self.narrow or size < min(n, d))
-        small = tuple(size for size in fitting if not self.most_states or n * d * 2**size <= self.most_states)
-        return small if len(small) < len(fitting) and table.only_bits and _has_blanks(table) else fitting
+        sizes = tuple(size for size in self.sizes if not self.narrow or size < min(n, d))
+        small = tuple(size for size in sizes if not self.most_states or n * d * 2**size <= self.most_states)
+        return small if len(small) < len(sizes) and table.only_bits and _has_missing_values(table) else sizes
 
 
 DIMENSIONS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
@@ -147,7 +147,7 @@ FAMILIES = (
         use="spikes, traits, features",
         sizes=UNITS,
         most_columns=200,  # a fit grows unit by unit and would take most of the time of a comparison
-        most_states=200_000_000,  # a row with blanks is summed over all states
+        most_states=200_000_000,  # a row with missing values is summed over all states
     ),
     Family(
         name="NoisyOrNetwork",
@@ -168,18 +168,18 @@ FAMILIES = (
         unit="class",
         use="a high likelihood",
         sizes=(1, 2, 4, 8, 16),
-        aside=DENSER,
+        exclusion_reason=DENSER,
     ),
     Family(
         name="HiddenTree",
         word="hidden-tree",
-        hidden="a tree of classes",
-        picture="a tree of hidden states",
-        says="every column depends on a hidden state, and the states are linked in a tree",
+        hidden="a latent tree",
+        picture="a latent tree",
+        says="every column depends on a latent variable, and the latent variables form a tree",
         unit="state",
         use="a high likelihood",
         sizes=(2, 4, 8, 16),
-        aside=DENSER,
+        exclusion_reason=DENSER,
     ),
     Family(
         name="TopographicMap",
@@ -190,7 +190,7 @@ FAMILIES = (
         unit="dimension",
         use="plots of clusters and curves; a high likelihood",
         sizes=(1, 2, 4, 8, 16),
-        aside=DENSER,
+        exclusion_reason=DENSER,
     ),
     Family(
         name="BinarySparseCoding",
@@ -202,11 +202,11 @@ FAMILIES = (
     Family(name="FactorAnalysis", hidden="dimensions", sizes=DIMENSIONS, columns="reals", narrow=True),
 )
 BY_NAME = {family.name: family for family in FAMILIES}
-THEIRS = ("PCA", "FactorAnalysis")  # scikit-learn's
+SKLEARN_FAMILIES = ("PCA", "FactorAnalysis")
 
 
 def known_families() -> dict[str, Family]:
-    """Return the families of models by class name: how each is described, and how `compare` fits it.
+    """Return the families of models by class name: the description of each, and how `compare` fits it.
 
     Returns
     -------
@@ -221,34 +221,34 @@ def known_families() -> dict[str, Family]:
     return dict(BY_NAME)
 
 
-def obstacle(family: Family, table: Table, estimator: BaseEstimator, *, named: bool) -> str | None:
-    """Return why a family is left out of a comparison on this table; None if it takes part.
+def exclusion_reason(family: Family, table: Table, estimator: BaseEstimator, *, named: bool) -> str | None:
+    """Return why a family is excluded from a comparison on this table; None if it is included.
 
-    A family that could be fitted but is left out by default takes part if it was `named`.
+    A family that could be fitted but is excluded by default is included if it was `named`.
     """
-    reals = getattr(estimator, "visible", family.columns) == "reals"
+    models_reals = getattr(estimator, "visible", family.columns) == "reals"
     if table.only_bits:
-        return NO_PROBABILITY if reals else (None if named else _aside(family, table))
-    if not reals:
+        return NO_PROBABILITY if models_reals else (None if named else _default_exclusion(family, table))
+    if not models_reals:
         return NO_DENSITY
-    if family.name in THEIRS and not (table.weights is None and not table.n_missing):
-        return "scikit-learn's estimator supports neither blanks nor weights"
+    if family.name in SKLEARN_FAMILIES and not (table.weights is None and not table.n_missing):
+        return "scikit-learn's estimator supports neither missing values nor weights"
     return None
 
 
-def _has_blanks(table: Table) -> bool:
-    """Whether a cell of a table of bits was not observed."""
+def _has_missing_values(table: Table) -> bool:
+    """Whether a cell of a binary table was not observed."""
 
-    def blank(piece: Piece) -> bool:
+    def is_incomplete(piece: Piece) -> bool:
         rows, columns = piece.table.shape
         _, observed = piece.table.source.read(0, rows)
         return bool(observed.row_sums().sum() < rows * columns)
 
-    return any(map_pieces(blank, table, max(1, PIECE_CELLS // table.shape[1])))
+    return any(map_pieces(is_incomplete, table, max(1, PIECE_CELLS // table.shape[1])))
 
 
-def _aside(family: Family, table: Table) -> str | None:
-    """Return why a family that could be fitted is left out by default."""
+def _default_exclusion(family: Family, table: Table) -> str | None:
+    """Return why a family that could be fitted is excluded by default; None if it is not."""
     if family.most_columns and table.shape[1] > family.most_columns:
-        return f"its fits take long with more than {family.most_columns} columns: name it in models= to try it"
-    return family.aside or None
+        return f"its fits take long with more than {family.most_columns} columns; {ADD}"
+    return family.exclusion_reason or None

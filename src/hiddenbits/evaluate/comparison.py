@@ -1,4 +1,4 @@
-"""What `compare` returns: a table of families with their scores, and which differences count."""
+"""What `compare` returns: a table of families with their scores, and which families are tied."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from typing import Any, Literal
 from hiddenbits.display import DisplayedTable, as_frame, number, with_error
 
 TIE = 2.0  # families within this many standard errors of the paired difference are tied
-SIZE_TIE = 1.0  # the same for sizes of one family
+SIZE_TIE = 1.0  # and sizes of one family within this many
 
 
 @dataclass(frozen=True)
 class ComparisonEntry:
-    """One family on the test rows.
+    """The scores of one family on the test rows.
 
     Attributes
     ----------
     model : str
         The family, or its name in `models=`.
     hidden : str
-        The hidden structure that it assumes.
+        The hidden structure that the family assumes.
     size : str
         Number of classes, dimensions, units or causes.
     n_parameters : int or None
@@ -32,22 +32,22 @@ class ComparisonEntry:
     kind : str
         "exact", "bound" or "estimate".
     estimate_error, estimate_bias : float
-        For an estimate: the Monte-Carlo standard error of that mean, and by how much it is too low on average.
+        Monte-Carlo standard error of that mean if it is an estimate, and by how much it is too low on average.
     difference, difference_error : float
         Log-likelihood minus that of the highest family, paired by row, in nats per row, and its standard error. Both
-        are 0 for the highest itself, with which the others are compared: that is no estimate.
+        are 0, by definition, for the highest family itself.
     bits_per_cell, bits_per_cell_error : float
         The same likelihood in bits per observed cell.
     leave_one_out_error, single_bit_error_error : float or None
-        How often the more probable value of a bit, given the rest of its row, is wrong.
+        Error rate when each cell is predicted from the other cells of its row, and its standard error.
     code_length, code_length_error : float or None
-        Bits per cell once the row's most probable code is known.
+        Bits per cell, given the most probable hidden code of the row, and its standard error.
     calibration, calibration_chance : float or None
-        Calibration error of completed cells, and what perfectly calibrated probabilities would show by chance.
+        Calibration error of imputed cells, and what perfectly calibrated probabilities would show by chance.
     fit_seconds, all_seconds : float
-        Time of one fit at that size, and of all fits of the family, including other sizes.
+        Time of one fit at that size, and of all fits of the family at all sizes.
     peak_memory : float
-        Bytes of a fit at that size, above what the process already held; NaN if not measured.
+        Bytes of a fit at that size, above what the process used before; NaN if not measured.
     note : str
         A remark, such as that the fit did not converge.
 
@@ -87,7 +87,7 @@ class ComparisonEntry:
 
 @dataclass(frozen=True)
 class TriedSize:
-    """One size of one family, on held-out rows or cells.
+    """The score of one size of one family, on held-out rows or cells.
 
     Attributes
     ----------
@@ -95,16 +95,17 @@ class TriedSize:
     n_parameters : int or None
         Free parameters; None if unknown.
     value, standard_error : float or None
-        Mean log-likelihood of a held-out row, or minus the log-loss of a hidden cell, or an information criterion; and
-        its standard error over rows (None for a criterion). None if the fit failed.
+        Mean log-likelihood of a held-out row, or minus the log-loss of a held-out cell, or an information criterion;
+        and its standard error over rows (None for a criterion). None if the fit failed.
     difference, difference_error : float or None
         Difference from the best size on the same rows, at most 0 (at least 0 for a criterion), and its standard error.
-        Both are 0 for the best size itself.
+        Both are 0 for the best size.
     kind : str
         "exact", "bound" or "estimate".
     seconds : float
         Time of its fits.
     chosen : bool
+        Whether this size was chosen.
     note : str
 
     Examples
@@ -129,27 +130,27 @@ class TriedSize:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(DisplayedTable):
-    """Which family fits a table: what `compare` returns.
+    """The result of `compare`: which family fits a table best.
 
-    Printing it shows the table, and so does a notebook.
+    It is shown as a table when printed, and in a notebook.
 
     Attributes
     ----------
     best : str
-        The chosen family: of those that cannot be distinguished from the highest (`ties`), the one with the fewest free
-        parameters; if these are equal, the first in `models=`.
+        The chosen family: the one with the fewest free parameters among those that cannot be distinguished from the
+        highest (`ties`); if these are equal, the first in `models=`.
     entries : tuple of ComparisonEntry
         One for each family, the highest log-likelihood first.
     left_out : dict
-        Why a family is not among them.
+        Excluded families, and why.
     tried : tuple of TriedSize
         Every size of every family.
     models : dict
-        Families of this library at their sizes, fitted to the training rows of the first split.
+        Families of this library at their chosen sizes, fitted to the training rows of the first split.
     n_train, n_test, n_splits : int
         Training rows of the first split, test rows of all splits together, and number of splits.
     n_measured : int
-        Test rows for the single-bit error, the code length and the calibration.
+        Test rows for the leave-one-out error, the code length and the calibration.
 
     Examples
     --------
@@ -157,10 +158,10 @@ class Comparison(DisplayedTable):
     >>> from hiddenbits.datasets import simulate_mixture
     >>> X = simulate_mixture(1200, 8, 2, random_state=0).X
     >>> names = ["IndependentColumns", "LatentClassAnalysis"]
-    >>> found = evaluate.compare(X, names, sizes={"LatentClassAnalysis": [2, 3]})
-    >>> found.best, found.size, found.ties()
+    >>> comparison = evaluate.compare(X, names, sizes={"LatentClassAnalysis": [2, 3]})
+    >>> comparison.best, comparison.size, comparison.ties()
     ('LatentClassAnalysis', '2', ['LatentClassAnalysis'])
-    >>> found.verdict
+    >>> comparison.verdict
     'LatentClassAnalysis(2) fits best.'
     """
 
@@ -181,18 +182,18 @@ class Comparison(DisplayedTable):
 
     @property
     def verdict(self) -> str:
-        """The chosen family and size in a sentence; a tie is said first."""
-        named, even = _labeled(self.entry(self.best)), self.ties()
-        if len(even) == 1:
-            return f"{named} fits best."
-        free = self.entry(self.best).n_parameters
+        """A sentence with the chosen family and size, and the families that are tied with it."""
+        best, ties = _labeled(self.entry(self.best)), self.ties()
+        if len(ties) == 1:
+            return f"{best} fits best."
+        n = self.entry(self.best).n_parameters
         return (
-            f"A tie: {', '.join(_labeled(self.entry(model)) for model in even)} are within {TIE:g} standard errors of "
-            f"the highest. {named} is the simplest of them{'' if free is None else f' ({free} free parameters)'}."
+            f"A tie: {', '.join(_labeled(self.entry(model)) for model in ties)} are within {TIE:g} standard errors of "
+            f"the highest. {best} is the simplest of them{'' if n is None else f' ({n} free parameters)'}."
         )
 
     def entry(self, model: str) -> ComparisonEntry:
-        """Return the line of a family.
+        """Return the scores of a family.
 
         Parameters
         ----------
@@ -217,31 +218,31 @@ class Comparison(DisplayedTable):
         Parameters
         ----------
         what : {"models", "sizes"}
-            The families, or every size that was tried.
+            The chosen size of each family, or every size that was tried.
         """
         return [asdict(entry) for entry in (self.entries if what == "models" else self.tried)]
 
     def to_frame(self, what: Literal["models", "sizes"] = "models", *, backend: str | None = None) -> Any:
-        """Return the table as a frame.
+        """Return the table as a data frame.
 
         Parameters
         ----------
         what : {"models", "sizes"}
-            The families, or every size that was tried.
+            The chosen size of each family, or every size that was tried.
         backend : {"pandas", "polars", "pyarrow"}, optional
-            The library of the frame; by default the first that is installed.
+            Library of the data frame; by default the first that is installed.
         """
         records = self.records(what)
         return as_frame({name: [record[name] for record in records] for name in records[0]}, backend)
 
     def _shown(self) -> tuple[list[str], list[str], list[list[str]], list[str]]:
-        head = ["model", "size", "parameters", "nats per row", "", "behind the highest", "bits per cell", "bit errors"]
-        head += ["code", "calibration", "fit", "memory"]
-        even, lines = self.ties(), []
+        head = ["model", "size", "parameters", "nats per row", "", "below the highest", "bits per cell", "error rate"]
+        head += ["code length", "calibration", "fit", "memory"]
+        ties, lines = self.ties(), []
         for e in self.entries:
-            behind = "highest" if e is self.entries[0] else with_error(abs(e.difference), e.difference_error, 3)
-            if e is not self.entries[0] and e.model in even:
-                behind += " (tied)"
+            difference = "highest" if e is self.entries[0] else with_error(abs(e.difference), e.difference_error, 3)
+            if e is not self.entries[0] and e.model in ties:
+                difference += " (tied)"
             calibration = "-" if e.calibration is None else f"{e.calibration:.4f} ({number(e.calibration_chance)})"
             lines.append(
                 [
@@ -250,7 +251,7 @@ class Comparison(DisplayedTable):
                     "-" if e.n_parameters is None else f"{e.n_parameters}",
                     with_error(e.log_likelihood, e.log_likelihood_error, 3),
                     e.kind,
-                    behind,
+                    difference,
                     number(e.bits_per_cell),
                     number(e.leave_one_out_error),
                     number(e.code_length),
@@ -259,26 +260,26 @@ class Comparison(DisplayedTable):
                     megabytes(e.peak_memory),
                 ]
             )
-        return [self.verdict], head, lines, self._below()
+        return [self.verdict], head, lines, self._footnotes()
 
-    def _below(self) -> list[str]:
+    def _footnotes(self) -> list[str]:
         splits = "" if self.n_splits == 1 else f" in {self.n_splits} splits"
         rows = f"{self.n_train} training rows, {self.n_test} test rows{splits}"
-        below = [f"{rows}; no fit is scored on rows it was trained on."]
-        unsure = [e.model for e in self.entries if e.kind != "exact" and not math.isnan(e.estimate_error)]
-        if unsure:
-            below.append(
-                f"Likelihood not exact: {', '.join(unsure)}. Monte-Carlo errors and biases are in `records()`."
+        footnotes = [f"{rows}; no fit is scored on rows it was trained on."]
+        inexact = [e.model for e in self.entries if e.kind != "exact" and not math.isnan(e.estimate_error)]
+        if inexact:
+            footnotes.append(
+                f"Likelihood not exact: {', '.join(inexact)}. Monte-Carlo errors and biases are in `records()`."
             )
-        below += [f"{e.model}: {e.note}." for e in self.entries if e.note]
-        return below + [f"Left out: {name}: {reason}." for name, reason in self.left_out.items()]
+        footnotes += [f"{e.model}: {e.note}." for e in self.entries if e.note]
+        return footnotes + [f"Excluded: {name}: {reason}." for name, reason in self.left_out.items()]
 
 
 def _labeled(entry: ComparisonEntry) -> str:
     return f"{entry.model}({entry.size})" if entry.size else entry.model
 
 
-# How the tables of `compare` and `select` write times and memory.
+# Formats of times and memory in the tables of `compare` and `select`.
 
 
 def seconds(value: float) -> str:

@@ -1,7 +1,7 @@
 """Measures of a fitted model on given rows, after Freund & Haussler (1994, section 4), for any estimator.
 
-Their reconstruction formula lacks a factor 2 and a minus sign; here it is the code length that it was meant to be. For
-the single-bit error they score five random bits per row; here all observed bits are scored.
+Their reconstruction formula lacks a factor 2 and a minus sign; `code_length` is the corrected formula. For the
+leave-one-out error they score five random cells per row; here all observed cells are scored.
 """
 
 from __future__ import annotations
@@ -19,60 +19,60 @@ from hiddenbits.diagnostics import cell_probabilities
 from hiddenbits.tables import Piece, Table, map_pieces
 
 PIECE_CELLS = 1 << 22  # cells processed together
-SMALLEST = 1e-15  # a probability of 0 for what happened counts as this
+SMALLEST_PROBABILITY = 1e-15  # an observed value that a model considers impossible counts as this probable
 
-Rows = Callable[[Piece], tuple[Floats, Floats]]
+RowTerms = Callable[[Piece], tuple[Floats, Floats]]  # numerator and denominator of each row of a piece
 
 
 def table_of(estimator: BaseEstimator, X: object, weights: ArrayLike | None = None, *, fitted: bool = True) -> Table:
-    """Return X as a table with row weights, opened as the estimator would open it: after a fit, or to be fitted."""
+    """Return X as a table with row weights, opened as the fitted or unfitted estimator opens it."""
     if isinstance(X, Table):
         return X.with_sample_weight(weights)
     if getattr(estimator, "visible", "bits") == "reals":
         return open_table(X, reals=True, sample_weight=weights)
-    # a copy that is to be fitted reads columns as an earlier fit did, if there was one
+    # A copy that is to be fitted reads the columns as an earlier fit did, if there was one.
     coded = estimator if getattr(estimator, "coding_", None) is not None else None
     coded = estimator if fitted and hasattr(estimator, "coding_") else coded
     types = getattr(estimator, "column_types", None) if coded is None else None
     return open_table(X, threshold=estimator.threshold, recode=coded, column_types=types, sample_weight=weights)
 
 
-def gathered(table: Table, rows: Rows) -> Ratio:
-    """Return the ratio of sums over all rows; `rows` gives numerator and denominator of each row of a piece."""
+def ratio_over_rows(table: Table, row_terms: RowTerms) -> Ratio:
+    """Return the ratio of the sums of both terms over all rows."""
 
-    def gather(piece: Piece) -> Ratio:
+    def of_piece(piece: Piece) -> Ratio:
         part = Ratio()
-        part.add(*rows(piece), piece.weights)
+        part.add(*row_terms(piece), piece.weights)
         return part
 
     total = Ratio()
-    for part in map_pieces(gather, table, max(1, PIECE_CELLS // table.shape[1])):
+    for part in map_pieces(of_piece, table, max(1, PIECE_CELLS // table.shape[1])):
         total += part
     return total
 
 
-def _average(
-    estimator: BaseEstimator, X: object, sample_weight: ArrayLike | None, rows: Rows, measure: str | None = None
+def _measured(
+    estimator: BaseEstimator, X: object, sample_weight: ArrayLike | None, terms: RowTerms, measure: str | None = None
 ) -> Ratio:
-    """Return a weighted ratio over the rows of X; if `measure` is named, it is defined for bits only."""
+    """Return a weighted ratio over the rows of X; a named `measure` is defined for binary data only."""
     table = table_of(estimator, X, sample_weight)
     levels = table.coding_of_levels is not None and measure != "bits_per_cell"
     if measure is not None and (levels or not table.only_bits):
-        what = "has nominal or ordinal columns" if table.only_bits else "is one of real numbers"
+        what = "has nominal or ordinal columns" if table.only_bits else "has real columns"
         raise ValueError(
-            f"{measure} needs a table of bits, but this {what}. Use mean_log_likelihood or held_out_cells."
+            f"{measure} needs binary data, but this table {what}. Use mean_log_likelihood or held_out_cells."
         )
-    return gathered(table, rows)
+    return ratio_over_rows(table, terms)
 
 
-def _bits(piece: Piece) -> tuple[Floats, Floats]:
+def _cells(piece: Piece) -> tuple[Floats, Floats]:
     """Return the cells of a piece, and which of them were observed."""
     x, observed = piece.table.source.read(0, piece.table.shape[0])
     return x.to_dense().astype(np.float64), observed.to_dense().astype(np.float64)
 
 
 def cells_of_rows(piece: Piece) -> Floats:
-    """Return the number of recorded cells of each row; of one with levels a single bit is 1."""
+    """Return the number of observed cells of each row; a column with levels counts once."""
     layout = piece.table.layout
     x, observed = piece.table.source.read(0, piece.table.shape[0])
     if layout.all_binary:
@@ -81,20 +81,20 @@ def cells_of_rows(piece: Piece) -> Floats:
 
 
 def mean_log_likelihood(estimator: BaseEstimator, X: object, sample_weight: ArrayLike | None = None) -> Estimate:
-    """Return the mean log-likelihood of a row, in nats; for real columns it is a density, in the table's units.
+    """Return the mean log-likelihood of a row, in nats; for real columns the mean log density, in the table's units.
 
     Parameters
     ----------
     estimator : fitted estimator
         Any of this library.
     X : table of shape (rows, columns)
-        Rows to score; use held-out rows for an unbiased figure.
+        Rows to score; use held-out rows for an unbiased estimate.
     sample_weight : str or array of shape (rows,), optional
         Weight of each row, or the name of the column that has it.
 
     Returns
     -------
-    figure : Estimate
+    estimate : Estimate
 
     Examples
     --------
@@ -104,14 +104,14 @@ def mean_log_likelihood(estimator: BaseEstimator, X: object, sample_weight: Arra
     >>> print(evaluate.mean_log_likelihood(IndependentColumns().fit(X), X))
     -1.3863 ± 0.0000
     """
-    ratio = _average(
+    ratio = _measured(
         estimator, X, sample_weight, lambda piece: (estimator.score_samples(piece.table), np.ones(len(piece.weights)))
     )
-    return ratio.figure(estimator._likelihood_kind)
+    return ratio.estimate(estimator._likelihood_kind)
 
 
 def bits_per_cell(estimator: BaseEstimator, X: object, sample_weight: ArrayLike | None = None) -> Estimate:
-    """Return -log2 P(row) per observed cell: Freund & Haussler's log-loss.
+    """Return -log2 P(row) per observed cell, the log-loss of Freund & Haussler.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def bits_per_cell(estimator: BaseEstimator, X: object, sample_weight: ArrayLike 
 
     Returns
     -------
-    figure : Estimate
+    estimate : Estimate
 
     Examples
     --------
@@ -131,14 +131,14 @@ def bits_per_cell(estimator: BaseEstimator, X: object, sample_weight: ArrayLike 
     1.0000 ± 0.0000
     """
 
-    def spent(piece: Piece) -> tuple[Floats, Floats]:
+    def bits_of_rows(piece: Piece) -> tuple[Floats, Floats]:
         return -estimator.score_samples(piece.table) / np.log(2.0), cells_of_rows(piece)
 
-    return _average(estimator, X, sample_weight, spent, "bits_per_cell").figure(estimator._likelihood_kind)
+    return _measured(estimator, X, sample_weight, bits_of_rows, "bits_per_cell").estimate(estimator._likelihood_kind)
 
 
 def leave_one_out_error(estimator: BaseEstimator, X: object, sample_weight: ArrayLike | None = None) -> Estimate:
-    """Return how often the more probable value of a bit, given the rest of its row, is wrong; a tie counts half.
+    """Return the error rate when each cell is predicted from the other cells of its row; a tie counts half.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def leave_one_out_error(estimator: BaseEstimator, X: object, sample_weight: Arra
 
     Returns
     -------
-    figure : Estimate
+    estimate : Estimate
 
     Examples
     --------
@@ -158,20 +158,20 @@ def leave_one_out_error(estimator: BaseEstimator, X: object, sample_weight: Arra
     0.1250 ± 0.1250
     """
 
-    def wrong(piece: Piece) -> tuple[Floats, Floats]:
-        x, observed = _bits(piece)
+    def errors_of_rows(piece: Piece) -> tuple[Floats, Floats]:
+        x, observed = _cells(piece)
         p = cell_probabilities(estimator, piece.table)
-        missed = np.where(p == 0.5, 0.5, (p > 0.5) != (x == 1))
-        return (missed * observed).sum(axis=1), observed.sum(axis=1)
+        wrong = np.where(p == 0.5, 0.5, (p > 0.5) != (x == 1))
+        return (wrong * observed).sum(axis=1), observed.sum(axis=1)
 
-    return _average(estimator, X, sample_weight, wrong, "leave_one_out_error").figure()
+    return _measured(estimator, X, sample_weight, errors_of_rows, "leave_one_out_error").estimate()
 
 
 def code_length(estimator: BaseEstimator, X: object, sample_weight: ArrayLike | None = None) -> Estimate:
-    """Return the bits needed per observed cell once the row's most probable hidden code is known.
+    """Return the bits needed per observed cell, given the most probable hidden code of the row.
 
-    Freund & Haussler's input reconstruction: the mean of -log2 P(x_j | code). For a model without a hidden code it uses
-    `cell_probabilities`.
+    This is the input reconstruction of Freund & Haussler: the mean of -log2 P(x_j | code). For a model without a hidden
+    code it uses `cell_probabilities`.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def code_length(estimator: BaseEstimator, X: object, sample_weight: ArrayLike | 
 
     Returns
     -------
-    figure : Estimate
+    estimate : Estimate
 
     Examples
     --------
@@ -191,24 +191,24 @@ def code_length(estimator: BaseEstimator, X: object, sample_weight: ArrayLike | 
     1.0000 ± 0.0000
     """
 
-    def spent(piece: Piece) -> tuple[Floats, Floats]:
-        x, observed = _bits(piece)
+    def code_lengths_of_rows(piece: Piece) -> tuple[Floats, Floats]:
+        x, observed = _cells(piece)
         if hasattr(estimator, "_reconstruct"):
             p = estimator._reconstruct(estimator._modes(piece.table))
         else:
             p = cell_probabilities(estimator, piece.table)
-        happened = np.maximum(np.where(x == 1, p, 1.0 - p), SMALLEST)
-        return (-np.log2(happened) * observed).sum(axis=1), observed.sum(axis=1)
+        p_observed = np.maximum(np.where(x == 1, p, 1.0 - p), SMALLEST_PROBABILITY)
+        return (-np.log2(p_observed) * observed).sum(axis=1), observed.sum(axis=1)
 
-    return _average(estimator, X, sample_weight, spent, "code_length").figure()
+    return _measured(estimator, X, sample_weight, code_lengths_of_rows, "code_length").estimate()
 
 
-# Averages with standard errors, gathered piece by piece.
+# Averages with standard errors, summed piece by piece.
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A measured number with its standard error.
+    """The value of a measure, with its standard error.
 
     Attributes
     ----------
@@ -219,7 +219,7 @@ class Estimate:
     kind : str
         "exact"; or "bound" or "estimate" if the model cannot compute the exact likelihood.
     n_rows : int
-        Rows it was measured on.
+        Number of rows that were measured.
 
     Examples
     --------
@@ -234,19 +234,19 @@ class Estimate:
     n_rows: int
 
     def __str__(self) -> str:
-        sign = "" if self.kind == "exact" else f" ({self.kind})"
-        return f"{self.value:.4f} ± {self.standard_error:.4f}{sign}"
+        suffix = "" if self.kind == "exact" else f" ({self.kind})"
+        return f"{self.value:.4f} ± {self.standard_error:.4f}{suffix}"
 
 
-POWERS = np.array([1, 1, 2, 2, 2])  # of the weights in each of the sums of a Ratio
-NO_EXPONENT = -10_000  # of sums without a weight: below that of any float
+POWERS = np.array([1, 1, 2, 2, 2])  # power of the weights in each sum of a Ratio
+NO_EXPONENT = -10_000  # exponent of sums without a weight: below that of any float
 
 
 class Ratio:
     """The ratio Sum(w a) / Sum(w b) over rows, and its standard error by linearization.
 
-    With R the ratio, the error is the square root of Sum w^2 (a - R b)^2 * n / (n - 1), divided by Sum(w b). A mean
-    over rows has b = 1; a mean over cells has b = the number of cells in each row. Weights are kept as multiples of a
+    For a ratio R the error is the square root of Sum w^2 (a - R b)^2 * n / (n - 1), divided by Sum(w b). A mean over
+    rows has b = 1; a mean over cells has b = the number of cells in each row. Weights are stored as multiples of a
     power of two, because their squares may be too small or too large for a float.
     """
 
@@ -265,13 +265,13 @@ class Ratio:
 
     def __iadd__(self, other: Ratio) -> Ratio:
         common = max(self._exponent, other._exponent)
-        self._sums = sum(np.ldexp(one._sums, POWERS * (one._exponent - common)) for one in (self, other))
+        self._sums = sum(np.ldexp(ratio._sums, POWERS * (ratio._exponent - common)) for ratio in (self, other))
         self._exponent = common
         self._n += other._n
         return self
 
-    def figure(self, kind: str = "exact") -> Estimate:
-        """Return the ratio as a Estimate."""
+    def estimate(self, kind: str = "exact") -> Estimate:
+        """Return the ratio with its standard error."""
         a, b, aa, ab, bb = self._sums
         if b <= 0.0:
             raise ValueError("Nothing to measure: no observed cell has a positive weight.")

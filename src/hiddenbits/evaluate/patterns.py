@@ -1,4 +1,4 @@
-"""How many distinct rows a model can make (Cover's count), and the entropy of the rows of a table."""
+"""The number of distinct rows that a model can produce (Cover's count), and the entropy of the rows of a table."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from hiddenbits.tables import Piece, map_pieces
 
 
 def count_patterns(n_columns: int, n_components: int, *, biases: bool = True) -> int:
-    """Return how many distinct rows can arise by thresholding a few hidden dimensions without noise: Cover's count.
+    """Return how many distinct rows thresholds on a few latent dimensions without noise can produce: Cover's count.
 
-    Each column divides the hidden space by a hyperplane, and every region between the hyperplanes is a distinct row.
+    Each column divides the latent space by a hyperplane, and every region between the hyperplanes is a distinct row.
     For hyperplanes in general position there are Sum_{k <= P} C(N, k) regions with biases, and
-    2 Sum_{k < P} C(N - 1, k) if all go through the origin. `math.log(count)` is the largest entropy that such rows can
-    have, in nats.
+    2 Sum_{k < P} C(N - 1, k) if all go through the origin. `math.log(count)` is the maximum entropy of such rows, in
+    nats.
 
     Parameters
     ----------
     n_columns, n_components : int
-        Number of columns, N, and of hidden dimensions, P.
+        Number of columns, N, and of latent dimensions, P.
     biases : bool, default=True
-        Whether the hyperplanes have biases; without, they go through the origin.
+        Whether the hyperplanes have biases; without biases they go through the origin.
 
     Returns
     -------
@@ -38,8 +38,8 @@ def count_patterns(n_columns: int, n_components: int, *, biases: bool = True) ->
     >>> from hiddenbits import evaluate
     >>> evaluate.count_patterns(8, 3), evaluate.count_patterns(8, 3, biases=False)
     (93, 58)
-    >>> evaluate.count_patterns(3, 5) == 2**3                # with enough dimensions, all of them
-    True
+    >>> evaluate.count_patterns(3, 5)                # with enough dimensions all 2**3
+    8
     """
     if n_columns < 1 or n_components < 1:
         raise ValueError(f"n_columns={n_columns}, n_components={n_components}: give numbers of at least 1.")
@@ -51,13 +51,13 @@ def count_patterns(n_columns: int, n_components: int, *, biases: bool = True) ->
 def pattern_entropy(X: object, sample_weight: ArrayLike | None = None) -> float:
     """Return the entropy of the rows of a table, in nats, from how often each distinct row occurs.
 
-    It is at most the log of the number of rows. To measure the entropy of a model, draw many more rows than it has
-    distinct ones; with fewer, the estimate is too small. A blank counts as a value of its own.
+    It is at most the log of the number of rows. To measure the entropy of a model, sample many more rows than it has
+    distinct rows; with fewer, the estimate is too small. A missing value counts as a value of its own.
 
     Parameters
     ----------
     X : table of shape (rows, columns)
-        Bits, such as rows drawn from a model.
+        Binary data, such as rows sampled from a model.
     sample_weight : str or array of shape (rows,), optional
         Weight of each row, or the name of the column that has it.
 
@@ -76,11 +76,11 @@ def pattern_entropy(X: object, sample_weight: ArrayLike | None = None) -> float:
 
     def packed(piece: Piece) -> tuple[Any, Floats]:
         x, observed = piece.table.source.read(0, piece.table.shape[0])
-        both = np.concatenate([np.packbits(bits.to_dense(), axis=1) for bits in (x, observed)], axis=1)
-        return both.view(f"V{both.shape[1]}")[:, 0], piece.weights
+        rows = np.concatenate([np.packbits(bits.to_dense(), axis=1) for bits in (x, observed)], axis=1)
+        return rows.view(f"V{rows.shape[1]}")[:, 0], piece.weights
 
     pieces = list(map_pieces(packed, table, max(1, PIECE_CELLS // table.shape[1])))
-    _, kind = np.unique(np.concatenate([rows for rows, _ in pieces]), return_inverse=True)
-    share = np.bincount(kind, np.concatenate([weights for _, weights in pieces]))
-    share = share[share > 0.0] / share.sum()
-    return float(-(share @ np.log(share)))
+    _, patterns = np.unique(np.concatenate([rows for rows, _ in pieces]), return_inverse=True)
+    shares = np.bincount(patterns, np.concatenate([weights for _, weights in pieces]))
+    shares = shares[shares > 0.0] / shares.sum()
+    return float(-(shares @ np.log(shares)))

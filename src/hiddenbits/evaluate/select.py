@@ -1,4 +1,4 @@
-"""`select`: how many classes, dimensions, units or causes a family should have."""
+"""`select`: the number of classes, dimensions, units or causes of a family."""
 
 from __future__ import annotations
 
@@ -17,33 +17,33 @@ from hiddenbits.evaluate.catalog import BY_NAME, Family
 from hiddenbits.evaluate.compare import fit_cache, refuse_checkpoint
 from hiddenbits.evaluate.comparison import SIZE_TIE, TriedSize, seconds
 from hiddenbits.evaluate.copies import warn_of_copies
-from hiddenbits.evaluate.fit_runner import Runner, Sheets, Sized, Tell, choose_size, reporting
+from hiddenbits.evaluate.fit_runner import Runner, ScoringPlan, SizeSearch, choose_size
 from hiddenbits.evaluate.measures import table_of
+from hiddenbits.evaluate.progress import OnProgress, progress_reporter
 from hiddenbits.evaluate.same_models import Contender
 from hiddenbits.evaluate.splits import group_numbers, splits
-from hiddenbits.evaluate.trial import sized
 from hiddenbits.tables import Table
 
-UNITS = {"rows": "nats per row", "cells": "nats per hidden cell", "bic": "BIC", "aic": "AIC"}
+UNITS = {"rows": "nats per row", "cells": "nats per held-out cell", "bic": "BIC", "aic": "AIC"}
 CRITERIA = ("bic", "aic")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Selection(DisplayedTable):
-    """A size and the evidence for it: what `select` returns.
+    """The result of `select`: a size, and the scores of all sizes.
 
     Attributes
     ----------
     size : object
         The chosen size.
     estimator : fitted estimator
-        Of that size, fitted to all rows.
+        The estimator of that size, fitted to all rows.
     figures : tuple of TriedSize
-        One for each size.
+        The score of each size.
     by : str
         "rows", "cells", "bic" or "aic".
     one_standard_error : bool
-        Whether the smallest size within one standard error of the best was chosen, or the best.
+        Whether the smallest size within one standard error of the best was chosen, and not the best.
 
     Examples
     --------
@@ -62,33 +62,34 @@ class Selection(DisplayedTable):
 
     def records(self) -> list[dict[str, Any]]:
         """Return the table as a list of dicts."""
-        return [asdict(figure) for figure in self.figures]
+        return [asdict(size) for size in self.figures]
 
     def to_frame(self, *, backend: str | None = None) -> Any:
-        """Return the table as a frame.
+        """Return the table as a data frame.
 
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow"}, optional
-            The library of the frame; by default the first that is installed.
+            Library of the data frame; by default the first that is installed.
         """
         records = self.records()
         return as_frame({name: [record[name] for record in records] for name in records[0]}, backend)
 
     def _shown(self) -> tuple[list[str], list[str], list[list[str]], list[str]]:
-        best = next((f for f in self.figures if f.difference == 0.0), None)  # with it the others are compared
+        sizes = self.figures
+        best = next((s for s in sizes if s.difference == 0.0), None)  # the size with which the others are compared
         if self.by in CRITERIA:
             rule = f"the smallest {UNITS[self.by]}"
-            both = [(_bare(f.value), "best" if f is best else _bare(f.difference)) for f in self.figures]
+            scores = [(_one_decimal(s.value), "best" if s is best else _one_decimal(s.difference)) for s in sizes]
         else:
             rule = "the smallest within one standard error of the best" if self.one_standard_error else "the best"
-            both = [(with_error(f.value, f.standard_error), "best" if f is best else _behind(f)) for f in self.figures]
+            scores = [(with_error(s.value, s.standard_error), "best" if s is best else _difference(s)) for s in sizes]
         lines = [
-            [f.size + (" *" if f.chosen else ""), _count(f.n_parameters), *shown, f.kind, seconds(f.seconds)]
-            for f, shown in zip(self.figures, both, strict=True)
+            [s.size + (" *" if s.chosen else ""), _count(s.n_parameters), *score, s.kind, seconds(s.seconds)]
+            for s, score in zip(sizes, scores, strict=True)
         ]
-        below = [f"* {rule}.", *(f"{f.size}: {f.note}." for f in self.figures if f.note)]
-        return [], ["size", "parameters", UNITS[self.by], "behind the best", "", "fits"], lines, below
+        footnotes = [f"* {rule}.", *(f"{s.size}: {s.note}." for s in sizes if s.note)]
+        return [], ["size", "parameters", UNITS[self.by], "from the best", "", "fits"], lines, footnotes
 
 
 def select(
@@ -104,7 +105,7 @@ def select(
     sample_weight: ArrayLike | None = None,
     random_state: int = 0,
     folder: str | os.PathLike[str] | None = None,
-    progress: bool | Tell = True,
+    progress: bool | OnProgress = True,
 ) -> Selection:
     """Choose the number of classes, dimensions, units or causes of one family, and fit it to all rows.
 
@@ -120,24 +121,24 @@ def select(
     sizes : list, optional
         Values of n_components, the smallest first; all are tried. By default the sizes that `compare` tries.
     by : {"rows", "cells", "bic", "aic"}, default="rows"
-        Score sizes by the likelihood of held-out rows, by the log-loss of cells hidden at random, or by the Bayesian or
-        Akaike information criterion, which need an exact likelihood. The criteria are defined for maximum likelihood,
-        so with them the sizes are fitted without the estimator's prior.
+        Score sizes by the likelihood of held-out rows, by the log-loss of cells held out at random, or by the Bayesian
+        or Akaike information criterion, which need an exact likelihood. The criteria are defined for maximum
+        likelihood, so the sizes are then fitted without the estimator's prior.
     one_standard_error : bool, default=True
         Choose the smallest size whose difference from the best is within one standard error of that difference:
         held-out data cannot distinguish such sizes, and the smaller is simpler. False takes the best.
     cv : None, float, int, splitter or list of pairs, default=None
         Held-out rows, as for `compare`.
     groups : array of shape (rows,), optional
-        Rows with the same label are held out together, or have the same cells hidden.
+        Rows with the same label are held out together, or have the same cells held out.
     held_out_share : float, default=0.1
-        With ``by="cells"``: share of the cells to hide.
+        With ``by="cells"``: share of the cells to hold out.
     sample_weight : str or array of shape (rows,), optional
         Weight of each row, or the name of the column that has it.
     random_state : int, default=0
-        Random seed for splits and hidden cells, and for an estimator whose `random_state` is None.
+        Random seed for splits and held-out cells, and for an estimator whose `random_state` is None.
     folder : path, optional
-        Save every finished fit there, as for `compare`.
+        Save every finished fit in this folder, as for `compare`.
     progress : bool or function, default=True
         As for `compare`.
 
@@ -155,8 +156,8 @@ def select(
     >>> from hiddenbits import LatentClassAnalysis, evaluate
     >>> from hiddenbits.datasets import simulate_mixture
     >>> X = simulate_mixture(1500, 12, 3, random_state=0).X
-    >>> found = evaluate.select(LatentClassAnalysis(random_state=0), X, [1, 2, 3, 4, 5])
-    >>> found.size, found.estimator.weights_.shape
+    >>> selection = evaluate.select(LatentClassAnalysis(random_state=0), X, [1, 2, 3, 4, 5])
+    >>> selection.size, selection.estimator.weights_.shape
     (3, (3,))
     >>> evaluate.select("LatentClassAnalysis", X, [2, 3, 4], by="bic").size
     3
@@ -170,34 +171,34 @@ def select(
     if not hasattr(type(estimator), "_likelihood_kind"):
         raise ValueError(f"{type(estimator).__name__} is not a hiddenbits estimator. Use scikit-learn's GridSearchCV.")
     table = table_of(estimator, X, sample_weight, fitted=False)
-    wanted = tuple(sizes) if sizes is not None else _usual(estimator, table)
-    if not wanted:
+    all_sizes = tuple(sizes) if sizes is not None else _default_sizes(estimator, table)
+    if not all_sizes:
         raise ValueError("sizes= is empty. Give the values of n_components to choose from.")
-    judged = _without_prior(estimator, by) if by in CRITERIA else estimator
+    scored = _without_prior(estimator, by) if by in CRITERIA else estimator
     name = type(estimator).__name__
-    contender = Contender(name, BY_NAME.get(name, Family(name=name, hidden="")), judged, wanted, sizes is not None)
+    contender = Contender(name, BY_NAME.get(name, Family(name=name, hidden="")), scored, all_sizes, sizes is not None)
     if groups is None and by not in CRITERIA:
         warn_of_copies(table)
-    with run_on() as engine, reporting(progress) as tell:
+    with run_on() as engine, progress_reporter(progress) as on_progress:
         refuse_checkpoint(engine)
         if by == "rows":
-            sheets = Sheets.by_rows(table, splits(table, cv, random_state, groups))
+            plan = ScoringPlan.by_rows(table, splits(table, cv, random_state, groups))
         elif by == "cells":
             numbers = None if groups is None else group_numbers(groups, table.shape[0])
-            sheets = Sheets.by_cells(table, held_out_share, random_state, numbers)
+            plan = ScoringPlan.by_cells(table, held_out_share, random_state, numbers)
         else:
-            sheets = Sheets.whole(table)
-        runner = Runner(fit_cache(folder, table), tell, len(wanted) * len(sheets.sheets) + 1, random_state)
-        found = choose_size(contender, sheets, runner, SIZE_TIE if one_standard_error else 0.0)
-        if found.at is None:
-            raise ValueError(f"No size could be fitted and scored. {found.steps[0].trials[-1].note}")
-        at, figures = _by_criterion(found, sheets, by) if by in CRITERIA else (found.at, tuple(found.tried))
-        size = found.steps[at].size
-        model = sized(estimator, size, random_state).fit(table)
-    return Selection(size, model, figures, by, one_standard_error)
+            plan = ScoringPlan.by_criterion(table)
+        runner = Runner(fit_cache(folder, table), on_progress, len(all_sizes) * len(plan.splits) + 1, random_state)
+        search = choose_size(contender, plan, runner, SIZE_TIE if one_standard_error else 0.0)
+        if search.chosen is None:
+            raise ValueError(f"No size could be fitted and scored. {search.results[0].trials[-1].note}")
+        chosen, tried = _by_criterion(search, plan, by) if by in CRITERIA else (search.chosen, tuple(search.tried))
+        size = search.results[chosen].size
+        model = runner.clone_at_size(estimator, size).fit(table)
+    return Selection(size, model, tried, by, one_standard_error)
 
 
-def _usual(estimator: BaseEstimator, table: Table) -> tuple[Any, ...]:
+def _default_sizes(estimator: BaseEstimator, table: Table) -> tuple[Any, ...]:
     family = BY_NAME.get(type(estimator).__name__)
     if family is None or not family.sizes:
         raise ValueError(f"{type(estimator).__name__} has no default sizes. Give sizes= to choose from.")
@@ -213,33 +214,33 @@ def _without_prior(estimator: BaseEstimator, by: str) -> Any:
     return estimator._without_prior()
 
 
-def _by_criterion(found: Sized, sheets: Sheets, by: str) -> tuple[int, tuple[TriedSize, ...]]:
-    """Return the index of the size with the smallest criterion, and the figures of all sizes."""
+def _by_criterion(search: SizeSearch, plan: ScoringPlan, by: str) -> tuple[int, tuple[TriedSize, ...]]:
+    """Return the index of the size with the smallest criterion, and the criteria of all sizes."""
     values = []
-    for step in found.steps:
-        if step.scores is not None and step.scores.kind != "exact":
-            model = step.trials[0].model
+    for result in search.results:
+        if result.scores is not None and result.scores.kind != "exact":
+            model, kind = result.trials[0].model, result.scores.kind
             raise ValueError(
-                f'by="{by}" needs an exact likelihood, and that of {model} is not ({step.scores.kind}). Use by="rows".'
+                f'by="{by}" needs an exact likelihood, and that of {model} is not ({kind}). Use by="rows".'
             )
-        penalty = 2.0 if by == "aic" else np.log(sheets.weights.sum())
+        penalty = 2.0 if by == "aic" else np.log(plan.weights.sum())
         values.append(
             np.inf
-            if step.scores is None
-            else -2.0 * float(sheets.weights @ step.scores.values) + penalty * step.n_parameters
+            if result.scores is None
+            else -2.0 * float(plan.weights @ result.scores.values) + penalty * result.n_parameters
         )
-    at = int(np.argmin(values))
-    figures = [
-        one
+    best = int(np.argmin(values))
+    tried = [
+        size
         if np.isinf(value)
-        else replace(one, value=value, standard_error=None, difference=value - values[at], difference_error=None)
-        for one, value in zip(found.tried, values, strict=True)
+        else replace(size, value=value, standard_error=None, difference=value - values[best], difference_error=None)
+        for size, value in zip(search.tried, values, strict=True)
     ]
-    return at, tuple(replace(one, chosen=place == at) for place, one in enumerate(figures))
+    return best, tuple(replace(size, chosen=i == best) for i, size in enumerate(tried))
 
 
-def _behind(tried: TriedSize) -> str:
-    """Return how far a size is behind the best."""
+def _difference(tried: TriedSize) -> str:
+    """Return the difference of a size from the best, without its sign."""
     return with_error(None if tried.difference is None else abs(tried.difference), tried.difference_error)
 
 
@@ -247,5 +248,5 @@ def _count(number: int | None) -> str:
     return "-" if number is None else f"{number}"
 
 
-def _bare(value: float | None) -> str:
+def _one_decimal(value: float | None) -> str:
     return "-" if value is None else f"{value:.1f}"

@@ -1,4 +1,4 @@
-"""Summary statistics of a table, before any model: one pass, in memory that does not grow with the rows."""
+"""Summary statistics of a table, without a model: one pass, in memory that does not grow with the rows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hiddenbits.evaluate.measures import PIECE_CELLS
 from hiddenbits.quoting import name_of
 from hiddenbits.tables import Piece, map_pieces
 
-ENDS = 6  # columns shown with the most ones, and with the fewest
+ENDS = 6  # columns shown with the most 1s, and with the fewest
 KEPT = 1 << 16  # number of smallest row hashes kept: up to this many distinct rows the count is exact
 
 
@@ -24,35 +24,35 @@ KEPT = 1 << 16  # number of smallest row hashes kept: up to this many distinct r
 class TableDescription(DisplayedTable):
     """The summary of a table that `describe` returns.
 
-    Printing it shows the main figures and the columns, as `hiddenbits look` does; so does a notebook.
+    It is shown as by `hiddenbits look` when printed, and in a notebook.
 
     Attributes
     ----------
     n_rows, n_columns : int
-        Size of the table; a nominal or ordinal column counts once.
+        Number of rows and of columns; a nominal or ordinal column counts once.
     names : tuple of str
-        Names of the columns, x0, x1, ... where the table has none; of nominal and ordinal columns one for each level.
+        Names of the columns, x0, x1, ... if the table has none; nominal and ordinal columns have one for each level.
     ones, observed : ndarray of shape (names,)
-        Number of ones and of observed cells in each column; of a level how often it occurs, and how many rows have one.
+        Number of 1s and of observed cells in each column; for a level, how often it occurs, and observed rows.
     n_different : int
-        Number of distinct rows. A blank counts as a value of its own.
+        Number of distinct rows. A missing value counts as a value of its own.
     different_exact : bool
-        Whether that number is exact; beyond 65,536 distinct rows it is an estimate, good to about 1%.
+        Whether that number is exact; beyond 65,536 distinct rows it is an estimate with an error of about 1%.
     most_ones, blank_rows : int
-        The largest number of ones in a row, and the number of rows without any observed cell.
+        Largest number of 1s in a row, and number of rows without any observed cell.
     trailing_blanks : int
-        Blanks in an unbroken run at the end of a row, such as questions that were not reached.
+        Number of missing values in unbroken runs at the end of a row, such as questions that were not reached.
     n_blank : int
-        Number of cells that were not observed.
+        Number of missing values.
     has_levels : bool
-        Whether a column is nominal or ordinal; otherwise all are binary.
+        Whether some columns are nominal or ordinal; otherwise all are binary.
 
     Examples
     --------
     >>> import numpy as np
     >>> from hiddenbits import evaluate
-    >>> found = evaluate.describe(np.array([[0, 1, 1], [0, 1, np.nan], [0, 1, 1]]))
-    >>> found.n_different, found.constant_columns, found.n_blank
+    >>> description = evaluate.describe(np.array([[0, 1, 1], [0, 1, np.nan], [0, 1, 1]]))
+    >>> description.n_different, description.constant_columns, description.n_blank
     (2, ['x0', 'x1', 'x2'], 1)
     """
 
@@ -71,17 +71,17 @@ class TableDescription(DisplayedTable):
 
     @property
     def n_ones(self) -> int:
-        """Number of ones."""
+        """Number of 1s."""
         return int(self.ones.sum())
 
     @property
     def n_zeros(self) -> int:
-        """Number of zeros, including those that a sparse format does not store."""
+        """Number of 0s, including those that a sparse format does not store."""
         return int(self.observed.sum()) - self.n_ones
 
     @property
     def means(self) -> Floats:
-        """Share of ones among the observed cells of each column; NaN for a column of blanks."""
+        """Share of 1s among the observed cells of each column; NaN for a column without observed cells."""
         means = np.full(len(self.names), np.nan)
         np.divide(self.ones, self.observed, out=means, where=self.observed > 0)
         return means
@@ -98,27 +98,27 @@ class TableDescription(DisplayedTable):
 
     @property
     def about_blanks(self) -> str:
-        """A sentence that guesses what a blank in this table means."""
+        """A sentence about the missing values of the table and what they probably mean."""
         if self.n_blank == 0:
-            return "There are no blanks."
-        share = f"{self.n_blank:,} blanks ({self.n_blank / (self.n_rows * self.n_columns):.1%} of all cells)"
+            return "There are no missing values."
+        share = f"{self.n_blank:,} missing values ({self.n_blank / (self.n_rows * self.n_columns):.1%} of all cells)"
         if self.n_zeros == 0:
             return (
-                f"{share} and no zeros: a blank probably means 0. If so, open the table with empty='zero' "
-                "(--empty zero); otherwise blanks count as not observed."
+                f"{share} and no 0s: an empty cell probably means 0. If so, open the table with empty='zero' "
+                "(--empty zero); otherwise it counts as not observed."
             )
         if self.trailing_blanks > 0.8 * self.n_blank:
             return (
                 f"{share}, nearly all in runs at the end of a row: probably questions that were not reached. "
                 "They count as not observed, which is right if stopping is unrelated to the answers."
             )
-        return f"{share}. Blanks count as not observed, not as 0."
+        return f"{share}. They count as not observed, not as 0."
 
     def describe(self) -> str:
-        """Return the main figures as lines of text."""
-        cells = max(int(self.observed.sum()), 1)
+        """Return the summary as lines of text."""
+        n = max(int(self.observed.sum()), 1)
         about = "" if self.different_exact else "about "
-        ones = f"{self.n_ones:,} ones ({self.n_ones / cells:.2%} of observed cells), at most {self.most_ones:,} a row"
+        ones = f"{self.n_ones:,} 1s ({self.n_ones / n:.2%} of observed cells), at most {self.most_ones:,} per row"
         lines = [
             f"{self.n_rows:,} rows x {self.n_columns:,} columns",
             *([] if self.has_levels else [ones]),
@@ -128,29 +128,29 @@ class TableDescription(DisplayedTable):
         if self.blank_rows:
             lines.append(f"{self.blank_rows:,} rows have no observed cell.")
         if self.constant_columns:
-            few = ", ".join([*map(name_of, self.constant_columns[:5]), *["..."][: len(self.constant_columns) > 5]])
-            lines.append(f"{len(self.constant_columns):,} constant columns, the same in every row: {few}")
+            names = ", ".join([*map(name_of, self.constant_columns[:5]), *["..."][: len(self.constant_columns) > 5]])
+            lines.append(f"{len(self.constant_columns):,} constant columns, the same in every row: {names}")
         return "\n".join(lines)
 
     def _shown(self) -> tuple[list[str], list[str], list[list[str]], list[str]]:
         order, means = list(range(len(self.names))), self.means
         if not self.has_levels:
             order.sort(key=lambda j: -self.ones[j])
-        few = self.has_levels or len(order) <= 2 * ENDS
+        shows_all = self.has_levels or len(order) <= 2 * ENDS
         lines = [
             [name_of(self.names[j]), f"{self.ones[j]:,}", percent(means[j]), f"{self.observed[j]:,}"]
-            for j in (order if few else [*order[:ENDS], *order[-ENDS:]])
+            for j in (order if shows_all else [*order[:ENDS], *order[-ENDS:]])
         ]
-        title = "Columns" if few else "Columns with the most and the fewest ones"
+        title = "Columns" if shows_all else "Columns with the most and the fewest 1s"
         return (
             [*self.describe().split("\n"), title],
-            ["column", "rows" if self.has_levels else "ones", "share", "observed"],
+            ["column", "rows" if self.has_levels else "1s", "share", "observed"],
             lines,
             [],
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all of it as plain numbers, text and lists, for a JSON file."""
+        """Return the summary as plain numbers, strings and lists, for a JSON file."""
         return {
             "rows": self.n_rows,
             "columns": self.n_columns,
@@ -165,14 +165,14 @@ class TableDescription(DisplayedTable):
             "constant_columns": self.constant_columns,
             "columns_without_observed_cells": self.blank_columns,
             "by_column": [
-                {"name": name, "ones": int(ones), "observed": int(seen)}
-                for name, ones, seen in zip(self.names, self.ones, self.observed, strict=True)
+                {"name": name, "ones": int(ones), "observed": int(observed)}
+                for name, ones, observed in zip(self.names, self.ones, self.observed, strict=True)
             ],
         }
 
 
 def describe(X: object) -> TableDescription:
-    """Summarize a table of bits: ones, blanks, distinct rows, constant columns.
+    """Summarize a table: shares of 1s, missing values, distinct rows, constant columns.
 
     The table is read once, piece by piece, on the executor set by `hiddenbits.run_on`.
 
@@ -183,52 +183,52 @@ def describe(X: object) -> TableDescription:
 
     Returns
     -------
-    found : TableDescription
+    description : TableDescription
 
     Examples
     --------
     >>> from hiddenbits import evaluate
-    >>> found = evaluate.describe([[0, 1], [1, 1], [0, 1]])
-    >>> found
+    >>> description = evaluate.describe([[0, 1], [1, 1], [0, 1]])
+    >>> description
     3 rows x 2 columns
-    4 ones (66.67% of observed cells), at most 2 a row
+    4 1s (66.67% of observed cells), at most 2 per row
     2 distinct rows (66.7% of all)
-    There are no blanks.
+    There are no missing values.
     1 constant columns, the same in every row: x1
     Columns
-    column  ones   share  observed
-    x1         3  100.0%         3
-    x0         1   33.3%         3
-    >>> found.means.round(2).tolist()
+    column  1s   share  observed
+    x1       3  100.0%         3
+    x0       1   33.3%         3
+    >>> description.means.round(2).tolist()
     [0.33, 1.0]
     """
     table = open_table(X)
     n_rows, n_bits = table.shape
     keys = word_keys(n_bits)
     columns = np.zeros((2, n_bits), np.int64)
-    most = blank = trailing = 0
-    least: Hashes = np.zeros(0, np.uint64)
-    waiting: list[Hashes] = []
-    for counts, extremes, hashes in map_pieces(_Count(keys), table, max(1, PIECE_CELLS // n_bits)):
+    most_ones = blank_rows = trailing = 0
+    smallest: Hashes = np.zeros(0, np.uint64)
+    pending: list[Hashes] = []
+    for counts, of_rows, hashes in map_pieces(_ColumnCounts(keys), table, max(1, PIECE_CELLS // n_bits)):
         columns += counts
-        most = max(most, extremes[0])
-        blank, trailing = blank + extremes[1], trailing + extremes[2]
-        waiting.append(hashes if len(least) < KEPT else hashes[hashes < least[-1]])  # the smallest only
-        if sum(map(len, waiting)) > 4 * KEPT:
-            least, waiting = _smallest([least, *waiting]), []
-    least = _smallest([least, *waiting])
-    exact = len(least) < KEPT
-    # Of n numbers spread evenly over (0, 1) the k-th smallest is near k / n.
-    different = len(least) if exact else min(n_rows, round((KEPT - 1) / ((float(least[-1]) + 1.0) / 2.0**64)))
+        most_ones = max(most_ones, of_rows[0])
+        blank_rows, trailing = blank_rows + of_rows[1], trailing + of_rows[2]
+        pending.append(hashes if len(smallest) < KEPT else hashes[hashes < smallest[-1]])
+        if sum(map(len, pending)) > 4 * KEPT:
+            smallest, pending = _smallest([smallest, *pending]), []
+    smallest = _smallest([smallest, *pending])
+    exact = len(smallest) < KEPT
+    # The k-th smallest of n numbers spread evenly over (0, 1) is near k / n.
+    distinct = len(smallest) if exact else min(n_rows, round((KEPT - 1) / ((float(smallest[-1]) + 1.0) / 2.0**64)))
     names = table.names or tuple(f"x{j}" for j in range(n_bits))
     n_blank = n_rows * table.n_columns - int(columns[1, table.layout.starts].sum())
-    found = (columns[0], columns[1], different, exact, most, blank, trailing, n_blank)
-    return TableDescription(n_rows, table.n_columns, names, *found, table.coding_of_levels is not None)
+    values = (columns[0], columns[1], distinct, exact, most_ones, blank_rows, trailing, n_blank)
+    return TableDescription(n_rows, table.n_columns, names, *values, table.coding_of_levels is not None)
 
 
 @dataclass(frozen=True)
-class _Count:
-    """The counts of one piece; a class, so that it can be sent to a cluster."""
+class _ColumnCounts:
+    """A function that counts one piece; a class, so that it can be pickled."""
 
     keys: Hashes
 
@@ -236,26 +236,26 @@ class _Count:
         x, observed = piece.table.source.read(0, piece.table.shape[0])
         cells = x.to_dense()
         rows, width = cells.shape
-        in_rows = x.row_sums()
+        row_sums = x.row_sums()
         layout = piece.table.layout
-        whole = layout.all_binary and int(observed.row_sums().sum()) == cells.size
-        seen = None if whole else layout.recorded(x, observed)
-        hashes = row_hashes(cells, seen, self.keys)
+        complete = layout.all_binary and int(observed.row_sums().sum()) == cells.size
+        recorded = None if complete else layout.recorded(x, observed)
+        hashes = row_hashes(cells, recorded, self.keys)
         columns = np.empty((2, width), np.int64)
         columns[0] = cells.sum(axis=0, dtype=np.int64)
         columns[1] = rows
-        blank = trailing = 0
-        if seen is not None:
-            columns[1] = seen.sum(axis=0, dtype=np.int64)
-            blank = int(rows - seen.any(axis=1).sum())
-            of_columns = seen[:, layout.starts]
-            trailing = int((np.cumsum(of_columns[:, ::-1], axis=1, dtype=np.int32) == 0).sum())
-        few = hashes if rows <= KEPT else _smallest([hashes])
-        return columns, (int(in_rows.max()), blank, trailing), few
+        blank_rows = trailing = 0
+        if recorded is not None:
+            columns[1] = recorded.sum(axis=0, dtype=np.int64)
+            blank_rows = int(rows - recorded.any(axis=1).sum())
+            by_column = recorded[:, layout.starts]
+            trailing = int((np.cumsum(by_column[:, ::-1], axis=1, dtype=np.int32) == 0).sum())
+        smallest = hashes if rows <= KEPT else _smallest([hashes])
+        return columns, (int(row_sums.max()), blank_rows, trailing), smallest
 
 
 def _smallest(hashes: list[Hashes]) -> Hashes:
-    """Return the smallest of the different numbers, in order."""
+    """Return the smallest distinct hashes, in increasing order."""
     ordered = np.sort(np.concatenate(hashes))  # much faster than np.unique, which hashes the numbers again
     first = np.ones(len(ordered), np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=first[1:])

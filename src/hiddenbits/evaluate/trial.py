@@ -13,20 +13,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
 from hiddenbits.array_types import Floats
-from hiddenbits.evaluate.catalog import THEIRS
-from hiddenbits.evaluate.held_out_cells import bins, cell_losses
+from hiddenbits.evaluate.catalog import SKLEARN_FAMILIES
+from hiddenbits.evaluate.held_out_cells import calibration_bins, cell_losses
 from hiddenbits.evaluate.measures import code_length, leave_one_out_error
-from hiddenbits.evaluate.row_scores import RowScores, row_scores
+from hiddenbits.evaluate.row_scores import RowLogLikelihoods, log_likelihoods
 from hiddenbits.exceptions import ClusterError
 from hiddenbits.quoting import message_of, printable
 from hiddenbits.tables import Table
 
-Judged = tuple[RowScores, Floats | None]  # scores of the rows; with hidden cells, also their number in each row
-Judge = Callable[[Any], Judged]
+Scores = tuple[RowLogLikelihoods, Floats | None]  # of rows; and with held-out cells, their number in each row
+Scorer = Callable[[Any], Scores]  # from a fitted model
 MEASURES: dict[str, Callable[..., Any]] = {"leave_one_out_error": leave_one_out_error, "code_length": code_length}
 
 
@@ -36,20 +36,20 @@ class Trial:
 
     Attributes
     ----------
-    scores : RowScores or None
+    scores : RowLogLikelihoods or None
         Scores of the test rows; None if the fit or its likelihood failed.
     seconds, memory : float
-        Of the fit: wall-clock time, and peak memory in bytes (NaN if not measured).
+        Wall-clock time of the fit, and its peak memory in bytes (NaN if not measured).
     note : str
-        A remark: that it did not converge, or why it failed.
+        A remark, such as that the fit did not converge, or why it failed.
     n_parameters : float
         Free parameters; infinite if unknown.
     cells : ndarray or None
-        With hidden cells, their number in each row.
+        Number of held-out cells in each row, if cells were held out.
     model : fitted estimator or None
     """
 
-    scores: RowScores | None
+    scores: RowLogLikelihoods | None
     seconds: float
     memory: float
     note: str
@@ -58,8 +58,8 @@ class Trial:
     model: BaseEstimator
 
     def packed(self) -> tuple[dict[str, Any], dict[str, Floats]]:
-        """Return (figures, arrays), from which `unpacked` makes the same trial again."""
-        figures = {
+        """Return (values, arrays), from which `unpacked` restores the trial."""
+        values = {
             "seconds": self.seconds,
             "memory": None if math.isnan(self.memory) else self.memory,
             "note": self.note,
@@ -68,170 +68,162 @@ class Trial:
             "common": 0.0 if self.scores is None else self.scores.common,
         }
         arrays = {} if self.scores is None else {"values": self.scores.values, "errors": self.scores.errors}
-        return figures, arrays if self.cells is None else {**arrays, "cells": self.cells}
+        return values, arrays if self.cells is None else {**arrays, "cells": self.cells}
 
     @classmethod
-    def unpacked(cls, figures: dict[str, Any], arrays: dict[str, Floats], model: BaseEstimator) -> Trial:
-        """Return a trial from what `packed` returned."""
+    def unpacked(cls, values: dict[str, Any], arrays: dict[str, Floats], model: BaseEstimator) -> Trial:
+        """Restore a trial from what `packed` returned."""
         scores = None
-        if figures["kind"] is not None:
-            scores = RowScores(arrays["values"], arrays["errors"], figures["common"], figures["kind"])
-        memory = math.nan if figures["memory"] is None else figures["memory"]
-        free = math.inf if figures["n_parameters"] is None else figures["n_parameters"]
-        return cls(scores, figures["seconds"], memory, figures["note"], free, arrays.get("cells"), model)
+        if values["kind"] is not None:
+            scores = RowLogLikelihoods(arrays["values"], arrays["errors"], values["common"], values["kind"])
+        memory = math.nan if values["memory"] is None else values["memory"]
+        n_parameters = math.inf if values["n_parameters"] is None else values["n_parameters"]
+        return cls(scores, values["seconds"], memory, values["note"], n_parameters, arrays.get("cells"), model)
 
 
-def sized(estimator: BaseEstimator, size: Any, seed: int) -> Any:
-    """Return a copy of an estimator with this size, and with this seed if it has none."""
-    made = clone(estimator)
-    if size is not None:
-        made.set_params(n_components=size)
-    if getattr(made, "random_state", 0) is None:
-        made.set_params(random_state=seed)
-    return made
-
-
-def attempt(estimator: BaseEstimator, train: Table, judge: Judge) -> Trial:
+def run_trial(estimator: BaseEstimator, train: Table, scorer: Scorer) -> Trial:
     """Fit, then score. Errors and warnings of the estimator become the note of the trial."""
-    said: list[warnings.WarningMessage] = []
+    caught: list[warnings.WarningMessage] = []
     model, begun, seconds = estimator, time.perf_counter(), math.nan
-    found: tuple[RowScores | None, Floats | None] = (None, None)
-    refused = ""
+    scores: tuple[RowLogLikelihoods | None, Floats | None] = (None, None)
+    failure = ""
     with peak() as memory:
         try:
-            with warnings.catch_warnings(record=True) as said:
+            with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 begun = time.perf_counter()
-                model = estimator.fit(train if _ours(estimator) else train.to_float())
+                model = estimator.fit(train if _accepts_tables(estimator) else train.to_float())
                 seconds = time.perf_counter() - begun
         except ClusterError:
             raise  # not the model's fault
         except (ValueError, ArithmeticError, RuntimeError, MemoryError) as error:
-            refused = f"the fit failed: {printable(message_of(error))}"
+            failure = f"the fit failed: {printable(message_of(error))}"
             seconds = time.perf_counter() - begun
-    if not refused:
+    if not failure:
         try:
-            found = judge(model)
+            scores = scorer(model)
         except ClusterError:
             raise
         except (ValueError, ArithmeticError, RuntimeError, MemoryError) as error:
-            refused = f"the likelihood failed: {printable(message_of(error))}"
-    free, model = (math.inf, None) if refused else (_free_parameters(model), model)
-    return Trial(found[0], seconds, memory.bytes, refused or _noted(said), free, found[1], model)
+            failure = f"the likelihood failed: {printable(message_of(error))}"
+    n_parameters, model = (math.inf, None) if failure else (_free_parameters(model), model)
+    return Trial(scores[0], seconds, memory.bytes, failure or _note(caught), n_parameters, scores[1], model)
 
 
 def _free_parameters(model: BaseEstimator) -> float:
     """Return the number of free parameters of a fitted model; infinite if unknown."""
-    if type(model).__name__ in THEIRS and not _ours(model):  # a rotation of the dimensions changes nothing
+    if type(model).__name__ in SKLEARN_FAMILIES and not _accepts_tables(model):
+        # A rotation of the dimensions does not change the distribution.
         q, d = model.components_.shape
         return float(d * (q + 1) - q * (q - 1) // 2 + np.size(model.noise_variance_))
     return float(getattr(model, "n_parameters_", math.inf))
 
 
-def _ours(estimator: BaseEstimator) -> bool:
-    """Whether an estimator takes tables; scikit-learn's own take arrays."""
+def _accepts_tables(estimator: BaseEstimator) -> bool:
+    """Whether an estimator accepts tables; those of scikit-learn need arrays."""
     return type(estimator).__module__.partition(".")[0] != "sklearn"
 
 
-def _noted(said: list[warnings.WarningMessage]) -> str:
+def _note(caught: list[warnings.WarningMessage]) -> str:
     """Return the warnings of a fit as text, each once."""
-    words = []
-    for warning in said:
+    texts = []
+    for warning in caught:
         unfinished = issubclass(warning.category, ConvergenceWarning)
-        words.append("did not converge" if unfinished else f"{warning.category.__name__}: {warning.message}")
-    return "; ".join(dict.fromkeys(words))
+        texts.append("did not converge" if unfinished else f"{warning.category.__name__}: {warning.message}")
+    return "; ".join(dict.fromkeys(texts))
 
 
-def on_rows(table: Table) -> Judge:
+def row_scorer(table: Table) -> Scorer:
     """Return a function that scores a model on held-out rows."""
-    return lambda model: (row_scores(model, table), None)
+    return lambda model: (log_likelihoods(model, table), None)
 
 
-def on_cells(table: Table, share: float, seed: int, groups: Any = None) -> Judge:
-    """Return a function that scores a model on hidden cells: minus the log-loss of each row, and its cells."""
+def cell_scorer(table: Table, share: float, seed: int, groups: Any = None) -> Scorer:
+    """Return a function that scores a model on held-out cells: minus the log-loss of each row, and its cells."""
 
-    def judge(model: BaseEstimator) -> Judged:
+    def score(model: BaseEstimator) -> Scores:
         losses, cells = cell_losses(model, table, share=share, seed=seed, groups=groups)
-        return RowScores(-losses, np.zeros(len(losses))), cells
+        return RowLogLikelihoods(-losses, np.zeros(len(losses))), cells
 
-    return judge
+    return score
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
-    """Further measures of one fit: value, standard error and rows of each, and bins of completed cells, (10, 4)."""
+class ExtraMeasures:
+    """Further measures of one fit: value, standard error and rows of each, and the calibration bins, (10, 4)."""
 
-    figures: dict[str, list[float]]
+    estimates: dict[str, list[float]]
     bins: Floats | None
     note: str = ""
 
 
-def measured(model: BaseEstimator, sample: Table, measures: tuple[str, ...], share: float, seed: int) -> Measured:
+def extra_measures(model: Any, sample: Table, measures: tuple[str, ...], share: float, seed: int) -> ExtraMeasures:
     """Return further measures of a fitted model on some of its test rows."""
-    figures: dict[str, list[float]] = {}
+    estimates: dict[str, list[float]] = {}
     if not sample.only_bits or model is None:
-        return Measured(figures, None)
+        return ExtraMeasures(estimates, None)
     try:
         for name, measure in MEASURES.items():
             if name in measures:
-                figure = measure(model, sample)
-                figures[name] = [figure.value, figure.standard_error, float(figure.n_rows)]
-        return Measured(figures, bins(model, sample, share, seed) if "calibration" in measures else None)
+                estimate = measure(model, sample)
+                estimates[name] = [estimate.value, estimate.standard_error, float(estimate.n_rows)]
+        bins = calibration_bins(model, sample, share, seed) if "calibration" in measures else None
+        return ExtraMeasures(estimates, bins)
     except ClusterError:
         raise
     except (ValueError, ArithmeticError, RuntimeError, MemoryError) as error:
-        return Measured(figures, None, f"not measured: {message_of(error)}")
+        return ExtraMeasures(estimates, None, f"not measured: {message_of(error)}")
 
 
-# How much memory a fit takes: the peak of this process, from the operating system.
+# Memory of a fit: the peak of this process, as reported by the operating system.
 #
-# Tracing every allocation (`tracemalloc`) would be more exact, but it slows fits of small blocks by up to a half, and
-# the same table reports times. A separate process for each fit would need a copy of the table, and could not use the
-# caller's cluster. So we ask the system: Linux can reset the peak of a process and report the next one. Memory freed
-# by earlier fits is returned first; what Python keeps nevertheless makes the figure too small.
+# Tracing every allocation (`tracemalloc`) would be more exact, but it slows down fits of small blocks by up to a half,
+# and the same table reports times. A separate process for each fit would need a copy of the table, and could not use
+# the caller's cluster. Linux can reset the recorded peak of a process and report the next one. Memory freed by earlier
+# fits is returned first; memory that Python keeps makes the result too small.
 
-STATUS, FORGET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+STATUS, CLEAR_REFS = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
 
 class Peak:
-    """Peak memory of a `peak` block, above what the process held at its start; NaN if the system does not report it."""
+    """Peak memory in a `peak` block, above what the process used at its start; NaN if the system does not report it."""
 
     bytes: float = math.nan
 
 
 @contextlib.contextmanager
 def peak() -> Iterator[Peak]:
-    """Measure the work inside the block.
+    """Measure the peak memory of the work inside the block.
 
     Examples
     --------
     >>> import numpy as np
-    >>> with peak() as found:
-    ...     many = np.ones(10_000_000)
-    >>> bool(np.isnan(found.bytes) or 70e6 < found.bytes < 200e6)
+    >>> with peak() as memory:
+    ...     array = np.ones(10_000_000)
+    >>> bool(np.isnan(memory.bytes) or 70e6 < memory.bytes < 200e6)
     True
     """
-    found = Peak()
+    memory = Peak()
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)
-    before = _held("VmRSS") if _forget() else math.nan
+    before = _memory("VmRSS") if _reset_peak() else math.nan
     try:
-        yield found
+        yield memory
     finally:
-        found.bytes = max(_held("VmHWM") - before, 0.0) if not math.isnan(before) else math.nan
+        memory.bytes = max(_memory("VmHWM") - before, 0.0) if not math.isnan(before) else math.nan
 
 
-def _forget() -> bool:
-    """Reset the system's record of the peak; return whether that is supported."""
+def _reset_peak() -> bool:
+    """Reset the recorded peak of the process; return whether the system supports it."""
     try:
-        FORGET.write_text("5")
+        CLEAR_REFS.write_text("5")
     except OSError:
         return False
     return True
 
 
-def _held(name: str) -> float:
-    """Return a figure of the process's memory, in bytes."""
+def _memory(name: str) -> float:
+    """Return a memory value of the process, in bytes."""
     try:
         line = next(line for line in STATUS.read_text().splitlines() if line.startswith(f"{name}:"))
     except (OSError, StopIteration):

@@ -1,6 +1,6 @@
-"""Numbers people publish: standard errors and intervals of the parameters of a fitted model, and of functions of them.
+"""Standard errors and confidence intervals of the parameters of a fitted model, and of functions of them.
 
-`standard_errors` takes them from the likelihood around the estimates, `bootstrap` from refits to resampled rows.
+`standard_errors` computes them from the curvature of the likelihood, `bootstrap` from refits to resampled rows.
 """
 
 from hiddenbits.inference.bootstrapping import bootstrap

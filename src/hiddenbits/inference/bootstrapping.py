@@ -1,4 +1,4 @@
-"""`bootstrap`: standard errors and intervals from refits to resampled rows."""
+"""`bootstrap`: standard errors and confidence intervals from refits to resampled rows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from hiddenbits.fit_cache import FitCache, table_digest, versions
 from hiddenbits.inference.uncertainty import Uncertainty, arranged, backend_of, codes_of, opened, statistic_values
 from hiddenbits.tables import Piece, Table, map_pieces, take_rows
 
-Named = dict[str, tuple[Floats, tuple[str, ...], str]]
+NamedArrays = dict[str, tuple[Floats, tuple[str, ...], str]]  # values, axes and scale of each
 
 
 def bootstrap(
@@ -43,47 +43,49 @@ def bootstrap(
 ) -> Uncertainty:
     """Return standard errors and percentile intervals from refits of a fitted model to resampled rows.
 
-    A replicate is a fit with random weights, which begins at the fitted parameters and runs to convergence. Classes are
-    then put in the order of the fitted model's (by the Hungarian method on the rows that they share), and axes of a map
-    in its orientation (by Procrustes rotation). The numbers of a `TreeMixture` are those given its trees: replicates
-    keep the trees, and look for others only with `statistic`. Replicates are keyed by their number: the first 100 of
-    200 are those of ``n=100``, and serial, threads and cluster (`run_on`) give the same.
+    A replicate is a fit with random weights, which starts from the fitted parameters and runs to convergence. Its
+    classes are matched to those of the fitted model (by the Hungarian method on the rows that they share), and its
+    dimensions are rotated to those of the fitted model (by Procrustes rotation). The estimates of a `TreeMixture` are
+    conditional on its trees: replicates keep the trees, and search for others only with `statistic`. Replicates are
+    keyed by their number: the first 100 of 200 are those of ``n_replicates=100``, and serial, threads and cluster
+    (`run_on`) give the same results.
 
     Parameters
     ----------
     model : estimator
-        Any fitted family that has `refit`. Without `statistic`, a `LatentClassAnalysis`, `TreeMixture`,
+        A fitted model of any family that can be refitted. Without `statistic`, a `LatentClassAnalysis`, `TreeMixture`,
         `LogisticPCA` or `ClippedPCA`.
     X : table of shape (rows, columns)
         The table of the fit.
     n_replicates : int, default=200
-        Number of replicates: 200 for standard errors, 999 for intervals that you publish.
+        Number of replicates: 200 for standard errors, 999 for published intervals.
     clusters : array of shape (rows,), optional
-        Labels of rows that belong together: whole clusters are drawn.
+        Labels of rows that belong together: whole clusters are resampled.
     strata : array of shape (rows,), optional
-        Labels of strata, within which rows or clusters are drawn. With clusters or strata weights are Rao and Wu's:
-        n - 1 of n units are drawn, and count n / (n - 1).
+        Labels of strata, within which rows or clusters are resampled. With clusters or strata, weights are Rao and
+        Wu's: n - 1 of n units are sampled, and count n / (n - 1).
     sample_weight : str or array of shape (rows,), optional
         The weights of the fit.
     weight_type : {"counts", "sampling"}, default="counts"
-        A weight of 2 is two equal rows, drawn one by one; or one row that stands for two.
+        A weight of 2 means two equal rows, sampled separately; or one row that represents two.
     statistic : callable, optional
         A function of a fitted model that returns an array, or a dict of arrays; by default the parameters. Models of
-        other families are not aligned: the order of their parts must not matter to it.
+        other families are not aligned: the result must not depend on the order of their classes or units.
     random_state : int, default=0
-        Of the resampling.
+        Random seed of the resampling.
     tol : float, default=1e-8
-        Tolerance of the refits. They begin close to their end: with a large one they stop early and vary too little.
+        Tolerance of the refits. They start close to the solution: with a large tolerance they stop early and vary too
+        little.
     level : float, default=0.95
-        Of the intervals.
+        Confidence level of the intervals.
     folder : path, optional
-        Where finished replicates are saved, as model files. A call with the same model, table and design that was
-        killed, asks for more replicates or for another `statistic` does not repeat them.
+        Save finished replicates in this folder, as model files. They are not repeated by later calls with the same
+        model, table and design, such as after a crash, with more replicates or with another `statistic`.
 
     Returns
     -------
-    found : Uncertainty
-        `replicates` has the numbers of each replicate.
+    uncertainty : Uncertainty
+        `replicates` has the estimates of each replicate.
 
     Examples
     --------
@@ -91,59 +93,61 @@ def bootstrap(
     >>> from hiddenbits import LatentClassAnalysis, inference
     >>> X = np.random.default_rng(0).integers(0, 2, (300, 3))
     >>> model = LatentClassAnalysis(1, prior_strength=0, random_state=0).fit(X)
-    >>> found = inference.bootstrap(model, X, n_replicates=99)
-    >>> found.replicates.shape
+    >>> uncertainty = inference.bootstrap(model, X, n_replicates=99)
+    >>> uncertainty.replicates.shape
     (99, 4)
     >>> exact = np.sqrt(model.probabilities_ * (1 - model.probabilities_) / 300)
-    >>> bool(np.allclose(found.se["probabilities"], exact, rtol=0.3))
+    >>> bool(np.allclose(uncertainty.se["probabilities"], exact, rtol=0.3))
     True
     """
     _check(model, n_replicates, weight_type, statistic, level)
     table = opened(model, X, sample_weight)
     rows = table.shape[0]
-    in_clusters, in_strata = codes_of(clusters, rows, "clusters"), codes_of(strata, rows, "strata")
-    check_design(in_clusters, in_strata)
+    cluster_ids, stratum_ids = codes_of(clusters, rows, "clusters"), codes_of(strata, rows, "strata")
+    check_design(cluster_ids, stratum_ids)
     base = np.ones(rows) if table.weights is None else table.weights
-    distinct, place = collapse(table)  # once for all replicates
-    bare = distinct.with_weights(None)
-    first = with_fixed_trees(model) if statistic is None and isinstance(model, TreeMixture) else model
+    distinct, distinct_row = collapse(table)  # once for all replicates
+    unweighted = distinct.with_weights(None)
+    start = with_fixed_trees(model) if statistic is None and isinstance(model, TreeMixture) else model
 
-    def numbers(fitted: Any) -> Named:
+    def estimates_of(fitted: Any) -> NamedArrays:
         return parameters(fitted) if statistic is None else statistic_values(statistic(fitted), table.shape[1])
 
-    design = {"seed": random_state, "tol": tol, "weights": weight_type, "clusters": in_clusters, "strata": in_strata}
-    cache = FitCache(folder, {} if folder is None else _identity(first, table, design))
-    values = numbers(model)
-    replicates = np.empty((n_replicates, sum(array.size for array, *_ in values.values())))
-    failed = 0
+    design = {"seed": random_state, "tol": tol, "weights": weight_type, "clusters": cluster_ids, "strata": stratum_ids}
+    cache = FitCache(folder, {} if folder is None else _identity(start, table, design))
+    estimates = estimates_of(model)
+    replicates = np.empty((n_replicates, sum(array.size for array, *_ in estimates.values())))
+    n_unconverged = 0
     for number in range(n_replicates):
         key = cache.key({"replicate": number})
-        if (held := cache.get(key)) is not None:
-            refitted = held[2]
+        if (saved := cache.get(key)) is not None:
+            refitted = saved[2]
         else:
-            w = replicate_weights(random_state, number, base, in_clusters, in_strata, weight_type == "counts")
-            if place is not None:
-                w = np.bincount(place, w, minlength=bare.shape[0]).astype(np.float64)
-            drawn = take_rows(bare, w > 0.0).with_weights(w[w > 0.0]) if bare.source.resident else bare.with_weights(w)
+            w = replicate_weights(random_state, number, base, cluster_ids, stratum_ids, weight_type == "counts")
+            if distinct_row is not None:
+                w = np.bincount(distinct_row, w, minlength=unweighted.shape[0]).astype(np.float64)
+            resampled = unweighted.with_weights(w)
+            if unweighted.source.resident:
+                resampled = take_rows(unweighted, w > 0.0).with_weights(w[w > 0.0])
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)
-                refitted = first._refit(drawn, tol=tol)
+                refitted = start._refit(resampled, tol=tol)
             cache.put(key, {"replicate": number}, {}, refitted)
-        failed += not refitted.converged_
+        n_unconverged += not refitted.converged_
         if can_align(model):
             refitted = aligned(refitted, model, distinct)
-        replicates[number] = np.concatenate([array.ravel() for array, *_ in numbers(refitted).values()])
-    if failed:
+        replicates[number] = np.concatenate([array.ravel() for array, *_ in estimates_of(refitted).values()])
+    if n_unconverged:
         warnings.warn(
-            f"{failed} of {n_replicates} replicates did not converge. Raise max_iter of the model, or tol.",
+            f"{n_unconverged} of {n_replicates} replicates did not converge. Raise max_iter of the model, or tol.",
             ConvergenceWarning,
             stacklevel=2,
         )
     return Uncertainty(
-        method=f"bootstrap, {n_replicates} replicates" + _drawn(in_clusters, in_strata),
+        method=f"bootstrap, {n_replicates} replicates" + _design_text(cluster_ids, stratum_ids),
         level=level,
         covariance=np.atleast_2d(np.cov(replicates, rowvar=False)),
-        parts=arranged(values),
+        parts=arranged(estimates),
         columns=names_of(model, table),
         backend=backend_of(X),
         replicates=replicates,
@@ -151,9 +155,9 @@ def bootstrap(
 
 
 def _identity(model: Any, table: Table, design: dict[str, Any]) -> dict[str, Any]:
-    """Return all that replicates depend on; not the statistic, which is computed from them."""
+    """Return everything that replicates depend on, except the statistic, which is computed from them."""
 
-    def of(codes: Rows | None) -> str | None:
+    def digest_of(codes: Rows | None) -> str | None:
         return None if codes is None else digest(np.ascontiguousarray(codes, np.int64).tobytes())
 
     arrays = {name: np.ascontiguousarray(array) for name, array in sorted(model._params.to_arrays().items())}
@@ -163,39 +167,39 @@ def _identity(model: Any, table: Table, design: dict[str, Any]) -> dict[str, Any
         "class": type(model).__name__,
         "settings": repr(sorted(model.get_params().items())),
         "params": {name: [array.shape, digest(array.tobytes())] for name, array in arrays.items()},
-        **{name: of(value) if name in ("clusters", "strata") else value for name, value in design.items()},
+        **{name: digest_of(value) if name in ("clusters", "strata") else value for name, value in design.items()},
     }
 
 
-def parameters(model: Any) -> Named:
-    """Return the arrays that people publish of a family, with their axes and scale."""
-    found: Named
+def parameters(model: Any) -> NamedArrays:
+    """Return the published parameters of a family, with their axes and scales."""
+    arrays: NamedArrays
     if hasattr(model, "probabilities_"):
-        found = {
+        arrays = {
             "weights": (model.weights_, ("class",), "probability"),
             "probabilities": (model.probabilities_, ("class", "column"), "probability"),
         }
         if hasattr(model, "conditionals_"):
-            found["conditionals"] = (model.conditionals_, ("class", "column", "parent"), "probability")
-        return found
-    found = {
+            arrays["conditionals"] = (model.conditionals_, ("class", "column", "parent"), "probability")
+        return arrays
+    arrays = {
         "components": (model.components_, ("dimension", "column"), "real"),
         "intercepts": (model.intercepts_, ("column",), "real"),
     }
     if len(model.components_) == 1 and hasattr(model, "_free_parameters"):
         with np.errstate(divide="ignore"):
-            found["difficulties"] = (-model.intercepts_ / model.components_[0], ("column",), "real")
-    return found
+            arrays["difficulties"] = (-model.intercepts_ / model.components_[0], ("column",), "real")
+    return arrays
 
 
-def _drawn(clusters: object, strata: object) -> str:
+def _design_text(clusters: object, strata: object) -> str:
     units = " of clusters" if clusters is not None else ""
     return units + (" within strata" if strata is not None else "")
 
 
 def _check(model: Any, n: int, weights: str, statistic: object, level: float) -> None:
     if n < 2:
-        raise ValueError(f"n={n}: a standard error needs at least two replicates, and 200 make a good one.")
+        raise ValueError(f"n={n}: a standard error needs at least two replicates; 200 are recommended.")
     if weights not in ("counts", "sampling"):
         raise ValueError(f'weights={weights!r}: give "counts" or "sampling".')
     if not 0.0 < level < 1.0:
@@ -204,56 +208,53 @@ def _check(model: Any, n: int, weights: str, statistic: object, level: float) ->
         raise TypeError(f"{type(model).__name__} cannot be refitted.")
     if statistic is None and not can_align(model):
         raise TypeError(
-            f"Replicates of {type(model).__name__} are not aligned with it. Give statistic=, a function of the fitted "
-            "model to which the order of its parts does not matter."
+            f"Replicates of {type(model).__name__} cannot be aligned with it. Give statistic=, a function of the "
+            "fitted model that does not depend on the order of its classes or units."
         )
 
 
-# One model in the orientation of another: the same order of classes, the same axes of a map.
+# Alignment of one model with another: the same order of classes, the same orientation of dimensions.
 
-PIECE_CELLS = 1 << 22  # cells of posteriors that are worked on together
+PIECE_CELLS = 1 << 22  # cells of posteriors processed together
 
 
 def can_align(model: Any) -> bool:
-    """Whether replicates of a model can be brought into its order and orientation."""
+    """Whether replicates of a model can be aligned with it."""
     return isinstance(model, (LatentClassAnalysis, TreeMixture, LogisticPCA, ClippedPCA))
 
 
 def with_fixed_trees(model: TreeMixture) -> TreeMixture:
-    """Return a fitted mixture of trees whose refits keep the trees; a class is then known by its tree."""
-    made = copy(model)
-    made._keeps_trees = True
-    return made
+    """Return a fitted mixture of trees whose refits keep the trees, which identify the classes."""
+    fixed = copy(model)
+    fixed._keeps_trees = True
+    return fixed
 
 
-def aligned(found: Any, target: Any, table: Table) -> Any:
-    """Return a fitted model with its classes in the order, or its axes in the orientation, closest to another's.
+def aligned(model: Any, target: Any, table: Table) -> Any:
+    """Return a fitted model with its classes in the order, or its dimensions in the orientation, of the target.
 
-    Classes by the Hungarian method on the rows that they share; axes by orthogonal Procrustes rotation of the loadings.
-    A mixture of trees stays as it is.
+    Classes are matched by the Hungarian method on the rows that they share, dimensions by orthogonal Procrustes
+    rotation of the loadings. A mixture of trees is returned unchanged.
     """
-    if isinstance(found, TreeMixture):
-        return found
-    made = copy(found)
-    if isinstance(found, LatentClassAnalysis):
-        order = linear_sum_assignment(-_shared(found, target, table))[1]
-        made._params = replace(
-            found._params,
-            weights=found._params.weights[order],
-            probabilities=np.ascontiguousarray(found._params.probabilities[:, order]),
-        )
+    if isinstance(model, TreeMixture):
+        return model
+    result, params = copy(model), model._params
+    if isinstance(model, LatentClassAnalysis):
+        order = linear_sum_assignment(-_shared_rows(model, target, table))[1]
+        probabilities = np.ascontiguousarray(params.probabilities[:, order])
+        result._params = replace(params, weights=params.weights[order], probabilities=probabilities)
     else:
-        U, _, V = np.linalg.svd(found._params.loadings.T @ target._params.loadings)
-        made._params = replace(found._params, loadings=found._params.loadings @ (U @ V))
-    return made
+        U, _, V = np.linalg.svd(params.loadings.T @ target._params.loadings)
+        result._params = replace(params, loadings=params.loadings @ (U @ V))
+    return result
 
 
-def _shared(found: Any, target: Any, table: Table) -> Floats:
-    """Return how many rows, by their posteriors, are in each class of the one model and of the other, (K, K)."""
+def _shared_rows(model: Any, target: Any, table: Table) -> Floats:
+    """Return the expected number of rows in each class of the target (lines) and of the model (columns), (K, K)."""
 
     def count(piece: Piece) -> Floats:
-        other: Floats = target.transform(piece.table) * piece.weights[:, None]
-        return np.asarray(other.T @ found.transform(piece.table))
+        of_target: Floats = target.transform(piece.table) * piece.weights[:, None]
+        return np.asarray(of_target.T @ model.transform(piece.table))
 
     K = len(target.weights_)
     return np.asarray(sum(map_pieces(count, table, max(1, PIECE_CELLS // K)), np.zeros((K, K))))
@@ -261,16 +262,16 @@ def _shared(found: Any, target: Any, table: Table) -> Floats:
 
 # Weights of bootstrap replicates: rows, or whole clusters within strata.
 
-STREAM = 0xB007  # the address of these random numbers, next to others with the same seed
+STREAM = 0xB007  # keeps these random numbers apart from others with the same seed
 
 
 def replicate_weights(
     seed: int, number: int, base: Floats, clusters: Rows | None, strata: Rows | None, counts: bool
 ) -> Floats:
-    """Return the weight of each row in one replicate; keyed by its number, so that replicates come in any order.
+    """Return the weight of each row in one replicate, from its `base` weight; keyed by the number of the replicate.
 
-    Without clusters and strata rows are drawn with replacement, as many as there are (by their counts). Otherwise it is
-    Rao and Wu's: of n clusters in a stratum, n - 1 are drawn with replacement, and weights grow by n / (n - 1).
+    Without clusters and strata as many rows as there are (by their counts) are sampled with replacement. Otherwise the
+    weights are Rao and Wu's: n - 1 of n clusters in a stratum are sampled with replacement, and count n / (n - 1).
     """
     rng = keyed_rng(seed, STREAM, number)
     if clusters is None and strata is None:
@@ -279,19 +280,19 @@ def replicate_weights(
         return base * rng.multinomial(len(base), np.full(len(base), 1.0 / len(base)))
     units = np.arange(len(base)) if clusters is None else clusters
     n_units = int(units.max()) + 1
-    homes = np.zeros(n_units, np.int64)
+    stratum_of_unit = np.zeros(n_units, np.int64)
     if strata is not None:
-        homes[units] = strata
+        stratum_of_unit[units] = strata
     factors = np.zeros(n_units)
-    for stratum in np.unique(homes):
-        inside = np.flatnonzero(homes == stratum)
-        n = len(inside)
-        factors[inside] = rng.multinomial(n - 1, np.full(n, 1.0 / n)) * n / (n - 1.0)
+    for stratum in np.unique(stratum_of_unit):
+        members = np.flatnonzero(stratum_of_unit == stratum)
+        n = len(members)
+        factors[members] = rng.multinomial(n - 1, np.full(n, 1.0 / n)) * n / (n - 1.0)
     return base * factors[units]
 
 
 def check_design(clusters: Rows | None, strata: Rows | None) -> None:
-    """Refuse clusters that lie in several strata, and strata with a single unit."""
+    """Raise if a cluster lies in several strata, or a stratum has a single unit."""
     if clusters is not None and strata is not None:
         pairs = np.unique(np.stack([clusters, strata]), axis=1)
         if pairs.shape[1] > int(clusters.max()) + 1:
@@ -305,4 +306,4 @@ def check_design(clusters: Rows | None, strata: Rows | None) -> None:
         return
     if sizes.min() < 2:
         unit = "row" if clusters is None else "cluster"
-        raise ValueError(f"A stratum has a single {unit}, which says nothing about how they differ. Join strata.")
+        raise ValueError(f"A stratum has a single {unit}, so its variance is unknown. Join strata.")

@@ -1,4 +1,4 @@
-"""`Uncertainty`: estimates with standard errors and intervals, by name."""
+"""`Uncertainty`: estimates with standard errors and confidence intervals, by name."""
 
 from __future__ import annotations
 
@@ -19,37 +19,37 @@ from hiddenbits.tables import Table
 
 
 @dataclass(frozen=True, eq=False)
-class Estimated:
-    """One named array of numbers: what it is, and where in the covariance its numbers are."""
+class EstimatedArray:
+    """A named array of estimates: its values, axes and scale, and its slice of the covariance."""
 
     values: Floats
     axes: tuple[str, ...]
     scale: str
-    places: slice
+    indices: slice
 
 
 @dataclass(frozen=True, eq=False)
 class Uncertainty:
-    """Estimates with their standard errors, intervals and covariance; from `information` or `bootstrap`.
+    """Estimates with their standard errors, intervals and covariance; from `standard_errors` or `bootstrap`.
 
     Attributes
     ----------
     method : str
-        How the errors were made, in words for a paper.
+        How the errors were computed, in words for a paper.
     level : float
-        Of the intervals.
+        Confidence level of the intervals.
     covariance : ndarray of shape (numbers, numbers)
-        Of all numbers, in the order of `records`; 0 for those without an error.
+        Covariance of all estimates, in the order of `records`; 0 for those without an error.
     replicates : ndarray of shape (n, numbers) or None
-        The numbers of each bootstrap replicate.
+        The estimates of each bootstrap replicate.
     parts : dict
-        The named arrays, and where in the covariance each is.
+        The named arrays of estimates, and where in the covariance each is.
     columns : list of str
         Names of the table's columns.
     backend : object
-        Library of the frames that are made; None for the first that is installed.
+        Library of the data frames; None for the first that is installed.
     has_error : ndarray of bool of shape (numbers,) or None
-        Which numbers have a standard error; None: all.
+        Which estimates have a standard error; None if all have.
 
     Examples
     --------
@@ -57,10 +57,10 @@ class Uncertainty:
     >>> from hiddenbits import LatentClassAnalysis, inference
     >>> X = np.random.default_rng(0).integers(0, 2, (200, 3))
     >>> one_class = LatentClassAnalysis(1, prior_strength=0, random_state=0).fit(X)
-    >>> found = inference.standard_errors(one_class, X)
-    >>> found.estimate["probabilities"].shape, found.se["probabilities"].round(3)
+    >>> uncertainty = inference.standard_errors(one_class, X)
+    >>> uncertainty.estimate["probabilities"].shape, uncertainty.se["probabilities"].round(3)
     ((1, 3), array([[0.035, 0.035, 0.035]]))
-    >>> lower, upper = found.interval["probabilities"]
+    >>> lower, upper = uncertainty.interval["probabilities"]
     >>> bool((lower < one_class.probabilities_).all())
     True
     """
@@ -68,7 +68,7 @@ class Uncertainty:
     method: str
     level: float
     covariance: Floats
-    parts: Mapping[str, Estimated] = field(repr=False)
+    parts: Mapping[str, EstimatedArray] = field(repr=False)
     columns: Sequence[str] = field(repr=False)
     backend: Any = field(default=None, repr=False)
     replicates: Floats | None = field(default=None, repr=False)
@@ -81,9 +81,9 @@ class Uncertainty:
 
     @property
     def se(self) -> dict[str, Floats]:
-        """Standard errors, by name; NaN where there is none, such as for a probability of 0."""
+        """Standard errors, by name; NaN if an estimate has none, such as a probability of 0."""
         errors = self._errors()
-        return {name: errors[part.places].reshape(part.values.shape) for name, part in self.parts.items()}
+        return {name: errors[part.indices].reshape(part.values.shape) for name, part in self.parts.items()}
 
     def _errors(self) -> Floats:
         errors = np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
@@ -91,43 +91,43 @@ class Uncertainty:
 
     @property
     def interval(self) -> dict[str, tuple[Floats, Floats]]:
-        """Lower and upper ends at `level`, by name.
+        """Lower and upper bounds of the confidence intervals, by name.
 
-        Of bootstrap replicates the percentiles. Otherwise estimate plus and minus z standard errors: of probabilities
-        on the scale of their logits, mapped back, so that no end is outside 0 and 1.
+        For the bootstrap these are percentiles of the replicates. Otherwise they are the estimate minus and plus z
+        standard errors; those of probabilities are computed as logits, so that no bound is outside 0 and 1.
         """
-        return {name: self._ends(part) for name, part in self.parts.items()}
+        return {name: self._bounds(part) for name, part in self.parts.items()}
 
-    def _ends(self, part: Estimated) -> tuple[Floats, Floats]:
-        shape, outside = part.values.shape, (1.0 - self.level) / 2.0
+    def _bounds(self, part: EstimatedArray) -> tuple[Floats, Floats]:
+        shape, tail = part.values.shape, (1.0 - self.level) / 2.0
         if self.replicates is not None:
-            low, high = np.quantile(self.replicates[:, part.places], [outside, 1.0 - outside], axis=0, method="weibull")
+            low, high = np.quantile(self.replicates[:, part.indices], [tail, 1.0 - tail], axis=0, method="weibull")
             return low.reshape(shape), high.reshape(shape)
-        reach = -float(ndtri(outside)) * self._errors()[part.places].reshape(shape)
+        margin = -float(ndtri(tail)) * self._errors()[part.indices].reshape(shape)
         if part.scale != "probability":
-            return part.values - reach, part.values + reach
+            return part.values - margin, part.values + margin
         with np.errstate(divide="ignore", invalid="ignore"):
-            middle, reach = logit(part.values), reach / (part.values * (1.0 - part.values))
-        return expit(middle - reach), expit(middle + reach)
+            center, margin = logit(part.values), margin / (part.values * (1.0 - part.values))
+        return expit(center - margin), expit(center + margin)
 
     def records(self) -> list[dict[str, object]]:
-        """Return a dict for each number: quantity, class, dimension or column, estimate, se, lower, upper."""
+        """Return a dict for each estimate: quantity, class, dimension or column, estimate, se, lower, upper."""
         out: list[dict[str, object]] = []
         for name, part in self.parts.items():
             error, (low, high) = self.se[name].ravel(), self.interval[name]
-            for at, label in enumerate(labels_of(part.values, part.axes, self.columns)):
-                numbers = (part.values.flat[at], error[at], low.flat[at], high.flat[at])
+            for i, label in enumerate(labels_of(part.values, part.axes, self.columns)):
+                numbers = (part.values.flat[i], error[i], low.flat[i], high.flat[i])
                 keys = ("estimate", "se", "lower", "upper")
                 out.append({"quantity": name, **label, **dict(zip(keys, map(float, numbers), strict=True))})
         return out
 
     def to_frame(self, backend: str | None = None) -> Any:
-        """Return `records` as a frame: of the kind that came in, or of the library named.
+        """Return `records` as a data frame.
 
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow"}, optional
-            By default the library of the table's frame, otherwise the first that is installed.
+            Library of the data frame; by default that of the data frame X, otherwise the first that is installed.
         """
         records = self.records()
         keys = list(dict.fromkeys(key for record in records for key in record))
@@ -136,7 +136,7 @@ class Uncertainty:
         return as_frame(columns, backend or self.backend)
 
     def covariance_frame(self, backend: str | None = None) -> Any:
-        """Return the covariance as a frame with names such as "probabilities[0, item]".
+        """Return the covariance as a data frame with names such as "probabilities[0, item]".
 
         Parameters
         ----------
@@ -155,73 +155,73 @@ class Uncertainty:
         return f"Uncertainty of {sizes}; {self.method}; {100 * self.level:g}% intervals"
 
 
-def arranged(values: Mapping[str, tuple[Floats, tuple[str, ...], str]]) -> dict[str, Estimated]:
-    """Return named arrays with their places in one long vector; values, axes and scale of each are given."""
+def arranged(values: Mapping[str, tuple[Floats, tuple[str, ...], str]]) -> dict[str, EstimatedArray]:
+    """Return named arrays, from values, axes and scale of each, with their indices in one long vector."""
     parts, start = {}, 0
     for name, (array, axes, scale) in values.items():
-        parts[name] = Estimated(array, axes, scale, slice(start, start + array.size))
+        parts[name] = EstimatedArray(array, axes, scale, slice(start, start + array.size))
         start += array.size
     return parts
 
 
-def statistic_values(found: Any, n_columns: int) -> dict[str, tuple[Floats, tuple[str, ...], str]]:
-    """Return what a user's statistic returned, an array or a dict of arrays, as named arrays with axes."""
-    named = found if isinstance(found, Mapping) else {"statistic": found}
+def statistic_values(statistic: Any, n_columns: int) -> dict[str, tuple[Floats, tuple[str, ...], str]]:
+    """Return the value of a user's statistic, an array or a dict of arrays, as named arrays with axes."""
+    named = statistic if isinstance(statistic, Mapping) else {"statistic": statistic}
     out = {}
     for name, values in named.items():
         array = np.asarray(values, np.float64)
         axes = tuple(
-            "column" if size == n_columns and at == array.ndim - 1 else f"axis {at}"
-            for at, size in enumerate(array.shape)
+            "column" if size == n_columns and axis == array.ndim - 1 else f"axis {axis}"
+            for axis, size in enumerate(array.shape)
         )
         out[str(name)] = (array, axes, "real")
     return out
 
 
-# From what a user hands in to a table, and back to frames of the user's own kind.
+# Tables from the user's data, and results as data frames of the user's library.
 
 
 def opened(model: Any, X: object, sample_weight: ArrayLike | None) -> Table:
-    """Return X as the table that the fitted model would open, with weights."""
+    """Return X as a table, opened as the fitted model opens it, with weights."""
     check_is_fitted(model)
     table = X if isinstance(X, Table) else open_table(X, threshold=model.threshold, recode=model)
     return table.with_sample_weight(sample_weight)
 
 
 def codes_of(labels: ArrayLike | None, n_rows: int, name: str) -> Rows | None:
-    """Return a number for each row's label, 0, 1, ...; None where there are no labels."""
+    """Return the labels as codes 0, 1, ...; None if there are no labels."""
     if labels is None:
         return None
-    given = np.asarray(labels)
-    if given.shape != (n_rows,):
-        raise ValueError(f"{name} has shape {given.shape}, but the table has {n_rows} rows. Give one label a row.")
-    if given.dtype == object:
-        given = given.astype(str)
-    return np.asarray(np.unique(given, return_inverse=True)[1])
+    array = np.asarray(labels)
+    if array.shape != (n_rows,):
+        raise ValueError(f"{name} has shape {array.shape}, but the table has {n_rows} rows. Give one label per row.")
+    if array.dtype == object:
+        array = array.astype(str)
+    return np.asarray(np.unique(array, return_inverse=True)[1])
 
 
 def backend_of(X: object) -> Any:
-    """Return the library of a frame; None where X is no frame."""
+    """Return the library of a data frame; None if X is not a data frame."""
     frame = nw.from_native(X, pass_through=True)
     return getattr(frame, "implementation", None)
 
 
 def as_frame(columns: dict[str, Any], backend: Any = None) -> Any:
-    """Return columns as a frame of a library, or of the first that is installed."""
+    """Return columns as a data frame of a library, or of the first that is installed."""
     return nw.from_dict(columns, backend=library(backend)).to_native()
 
 
 def square_frame(names: Sequence[str], values: Floats, backend: Any = None) -> Any:
-    """Return a square matrix as a frame with named columns; pandas has the names on the rows too."""
-    made = as_frame({name: np.ascontiguousarray(values[:, j]) for j, name in enumerate(names)}, backend)
-    if nw.from_native(made).implementation.is_pandas():
-        made.index = list(names)
-    return made
+    """Return a square matrix as a data frame with named columns, in pandas also with named rows."""
+    frame = as_frame({name: np.ascontiguousarray(values[:, j]) for j, name in enumerate(names)}, backend)
+    if nw.from_native(frame).implementation.is_pandas():
+        frame.index = list(names)
+    return frame
 
 
 def labels_of(values: AnyArray, axes: tuple[str, ...], columns: Sequence[str]) -> list[dict[str, object]]:
-    """Return what each number of an array belongs to: its class or dimension, and the name of its column."""
+    """Return the label of each element of an array: its class or dimension, and the name of its column."""
     return [
-        {axis: columns[at] if axis == "column" else int(at) for axis, at in zip(axes, place, strict=True)}
-        for place in np.ndindex(values.shape)
+        {axis: columns[i] if axis == "column" else int(i) for axis, i in zip(axes, index, strict=True)}
+        for index in np.ndindex(values.shape)
     ]

@@ -1,6 +1,6 @@
 """Plots of fitted models, with matplotlib (``pip install 'hiddenbits[plot]'``).
 
-Every function draws on the given axes or on new ones and returns the axes; showing and saving is up to you.
+Every function draws on the given axes or on a new figure and returns the axes; it neither shows nor saves the figure.
 """
 
 from hiddenbits.plots.causes import causes

@@ -1,4 +1,4 @@
-"""The network of causes: which columns each cause switches on or off, and how strongly."""
+"""Network of causes: the columns that each cause switches on or off, and how strongly."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from hiddenbits.array_types import Floats, Rows
 from hiddenbits.plots.profiles import column_names
 from hiddenbits.plots.style import (
     COLORS,
-    GREY,
+    GRAY,
     INK,
     as_plain,
     axes_or_new,
-    has_the_page,
+    fills_figure,
     legend,
     note,
     settle,
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 ON, OFF = COLORS[0], COLORS[1]
-WIDEST = 5.0  # points, of the strongest link
-WEAKEST = 0.1  # links below this share of the strongest are not drawn
+LARGEST_WIDTH = 5.0  # points, of the strongest link
+LEAST_STRENGTH = 0.1  # links below this share of the strongest are not drawn
 
 
 def causes(
@@ -39,26 +39,26 @@ def causes(
     legends: bool = True,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw hidden causes on the left, columns on the right, and a line from each cause to what it switches on.
+    """Draw hidden causes on the left, columns on the right, and a line from each cause to its columns.
 
-    The wider a line, the stronger the cause: P(the cause alone switches the bit on) of a `NoisyOrNetwork`, weights of a
-    `CombinationMachine`, fields of `BinarySparseCoding`. What a cause switches off has another color. Columns stand
-    next to their strongest cause.
+    The wider a line, the stronger the cause: P(the cause alone makes the column 1) of a `NoisyOrNetwork`, weights of a
+    `CombinationMachine`, fields of `BinarySparseCoding`. Negative links have another color. Columns are drawn next to
+    their strongest cause.
 
     Parameters
     ----------
     model : fitted NoisyOrNetwork, CombinationMachine or BinarySparseCoding
-        Of a network with layers, the lowest is drawn.
+        The lowest layer of a network with several is drawn.
     X : table of shape (rows, columns), optional
-        Rows: each cause then says in how many of them it is on. By default what the model expects, if it says so.
+        Rows, to write in what share of them each cause is on. By default the share that the model expects, if known.
     links : int, default=5
-        Most lines of a cause: its strongest ones.
+        Maximum number of lines of a cause: its strongest links.
     most : int, default=12
-        Most causes that are drawn: those with the strongest links, weighed by how often they are on.
+        Maximum number of causes: those with the strongest links, weighted by how often they are on.
     legends : bool, default=True
-        Whether to draw a legend where some causes switch columns off; see `map` for where it is placed.
+        Whether to draw a legend if some causes switch columns off; see `map` for its position.
     ax : matplotlib Axes, optional
-        Where to draw; by default a new figure.
+        Axes to draw on; by default those of a new figure.
 
     Returns
     -------
@@ -80,49 +80,49 @@ def causes(
     strengths, activity = _strengths(model)
     if X is not None:
         activity = np.asarray(model.transform(X), np.float64)[:, : len(strengths)].mean(axis=0)
-    reach = np.abs(strengths).max(axis=1) * (1.0 if activity is None else activity)
-    shown = np.sort(np.argsort(-reach, kind="stable")[:most])
-    pairs = _pairs(strengths[shown], links)
-    columns, place = _order(strengths[shown], pairs)
+    importance = np.abs(strengths).max(axis=1) * (1.0 if activity is None else activity)
+    shown = np.sort(np.argsort(-importance, kind="stable")[:most])
+    pairs = _strongest_links(strengths[shown], links)
+    columns, line = _order(strengths[shown], pairs)
     names, n, d = column_names(model), len(shown), len(columns)
     own, ax = ax is None, axes_or_new(ax, (7.0, 0.8 + 0.24 * max(d, 1.8 * n)))
-    left = d * (1.0 - (np.arange(n) + 0.5) / n)
+    y_causes = d * (1.0 - (np.arange(n) + 0.5) / n)
     largest = max((abs(strengths[shown[i], j]) for i, j in pairs), default=1.0)
     for i, j in pairs:
         value = strengths[shown[i], j]
-        _curve(ax, left[i], d - place[j] - 0.5, WIDEST * abs(value) / largest, ON if value > 0.0 else OFF)
+        _curve(ax, y_causes[i], d - line[j] - 0.5, LARGEST_WIDTH * abs(value) / largest, ON if value > 0.0 else OFF)
     for i, cause in enumerate(shown):
-        often = "" if activity is None else f"\non in {activity[cause]:.0%}"
-        ax.text(-0.05, left[i], f"cause {cause + 1}{often}", ha="right", va="center", fontsize=9, color=INK)
+        share_on = "" if activity is None else f"\non in {activity[cause]:.0%}"
+        ax.text(-0.05, y_causes[i], f"cause {cause + 1}{share_on}", ha="right", va="center", fontsize=9, color=INK)
     for j in columns:
         best = max((abs(strengths[shown[i], k]), strengths[shown[i], k]) for i, k in pairs if k == j)[1]
-        said = f"{shortened(names[j])}  {best:.2f}"
-        as_plain(ax.text(1.05, d - place[j] - 0.5, said, ha="left", va="center", fontsize=8, color=INK))
-    ax.scatter(np.zeros(n), left, s=45, color=INK, zorder=3)
+        text = f"{shortened(names[j])}  {best:.2f}"
+        as_plain(ax.text(1.05, d - line[j] - 0.5, text, ha="left", va="center", fontsize=8, color=INK))
+    ax.scatter(np.zeros(n), y_causes, s=45, color=INK, zorder=3)
     ax.scatter(np.ones(d), d - np.arange(d) - 0.5, s=14, color=INK, zorder=3)
     share = (0.4 + 0.062 * max(len(shortened(names[j])) for j in columns)) / 7.0  # of the width, for the names
     ax.set_xlim(-0.45, (1.05 + 0.45 * share) / (1.0 - share))
     ax.set_ylim(-0.3, d + 1.1)
     heads = ((-0.05, "right", "causes"), (1.05, "left", "columns, with their strongest link"))
-    for x, side, said in heads:
-        ax.text(x, d + 0.75, said, ha=side, va="center", fontsize=8, color=GREY)
+    for x, side, head in heads:
+        ax.text(x, d + 0.75, head, ha=side, va="center", fontsize=8, color=GRAY)
     ax.set_axis_off()
-    note(ax, _left_out(model, strengths, shown, d))
+    note(ax, _omitted(model, strengths, shown, d))
     if legends and any(strengths[shown[i], j] < 0.0 for i, j in pairs):
         from matplotlib.lines import Line2D
 
         handles = [Line2D([], [], color=color, lw=3) for color in (ON, OFF)]
-        legend(ax, handles, ["switches on", "switches off"], beside=has_the_page(ax))
+        legend(ax, handles, ["switches on", "switches off"], outside=fills_figure(ax))
     if own:
         settle(ax)
     return ax
 
 
 def _strengths(model: BaseEstimator) -> tuple[Floats, Floats | None]:
-    """Return what each cause does to each column, and how often causes are on, if the model says so."""
+    """Return the strength of each cause for each column, and how often causes are on, if known."""
     if hasattr(model, "strengths_"):
-        on = model.priors_ if len(model.layers_) == 1 else None
-        return model.strengths_, on
+        priors = model.priors_ if len(model.layers_) == 1 else None
+        return model.strengths_, priors
     if hasattr(model, "thresholds_") and hasattr(model, "weights_"):
         return model.weights_, None
     if hasattr(model, "activity_") and hasattr(model, "components_"):
@@ -130,24 +130,24 @@ def _strengths(model: BaseEstimator) -> tuple[Floats, Floats | None]:
     raise ValueError(f"A network of causes needs a fitted model with causes; {type(model).__name__} has none.")
 
 
-def _pairs(strengths: Floats, links: int) -> list[tuple[int, int]]:
+def _strongest_links(strengths: Floats, links: int) -> list[tuple[int, int]]:
     """Return (cause, column) of the links to draw: the strongest of each cause."""
     size = np.abs(strengths)
-    least = WEAKEST * size.max(initial=0.0)
+    least = LEAST_STRENGTH * size.max(initial=0.0)
     order = np.argsort(-size, axis=1, kind="stable")[:, :links]
     return [(i, int(j)) for i in range(len(strengths)) for j in order[i] if size[i, j] > least]
 
 
 def _order(strengths: Floats, pairs: list[tuple[int, int]]) -> tuple[list[int], dict[int, int]]:
-    """Return the columns from top to bottom, each next to its strongest cause, and the place of each."""
-    drawn = sorted({j for _, j in pairs})
+    """Return the columns from top to bottom, each next to its strongest cause, and the line number of each."""
+    linked = sorted({j for _, j in pairs})
     strongest: Rows = np.abs(strengths).argmax(axis=0)
-    columns = sorted(drawn, key=lambda j: (int(strongest[j]), -abs(float(strengths[strongest[j], j]))))
-    return columns, {j: at for at, j in enumerate(columns)}
+    columns = sorted(linked, key=lambda j: (int(strongest[j]), -abs(float(strengths[strongest[j], j]))))
+    return columns, {j: line for line, j in enumerate(columns)}
 
 
 def _curve(ax: Axes, start: float, end: float, width: float, color: str) -> None:
-    """Draw a link: level at both ends, so that links of one cause part slowly."""
+    """Draw a link as a curve that is horizontal at both ends, so that the links of one cause diverge slowly."""
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path
 
@@ -157,11 +157,12 @@ def _curve(ax: Axes, start: float, end: float, width: float, color: str) -> None
     ax.add_patch(PathPatch(Path(corners, codes), label="_link", **style))
 
 
-def _left_out(model: BaseEstimator, strengths: Floats, shown: Rows, d: int) -> list[str]:
-    said = []
+def _omitted(model: BaseEstimator, strengths: Floats, shown: Rows, d: int) -> list[str]:
+    """Return notes on what is not drawn."""
+    notes = []
     if len(shown) < len(strengths):
-        said.append(f"{len(strengths) - len(shown)} more causes")
+        notes.append(f"{len(strengths) - len(shown)} more causes")
     if d < strengths.shape[1]:
-        said.append(f"{strengths.shape[1] - d:,} more columns")
+        notes.append(f"{strengths.shape[1] - d:,} more columns")
     layers = len(getattr(model, "layers_", ())) - 1
-    return [*said, *([f"{layers} more layers above"] if layers > 0 else [])]
+    return [*notes, *([f"{layers} more layers above"] if layers > 0 else [])]

@@ -1,4 +1,4 @@
-"""Images of P(bits = 1 | x): what a row looks like at each position on the map."""
+"""Images of P(1 | x) at positions x of the latent space."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ if TYPE_CHECKING:
 def images(
     model: BaseEstimator, shape: tuple[int, int], *, grid: Any = 5, span: float = 2.0, ax: Axes | None = None
 ) -> Axes:
-    """Draw P(bit = 1 | x) as gray images, over a grid of the map or at given positions; black is 1.
+    """Draw P(1 | x) as gray images, on a grid in the latent space or at given positions; black is 1.
 
     Parameters
     ----------
     model : fitted LogisticPCA or ClippedPCA
-        One whose columns are the pixels of an image, row by row.
+        A model whose columns are the pixels of an image, row by row.
     shape : (int, int)
         Height and width of an image; their product is the number of columns.
-    grid : int or array of shape (places, n_components), default=5
-        The number of images along each axis of the map, each drawn at its position (for a model of two dimensions); or
-        the positions of single images, drawn line by line and numbered from 1.
+    grid : int or array of shape (positions, n_components), default=5
+        Number of images along each axis, each drawn at its latent position (for a model of two dimensions); or the
+        latent positions of single images, drawn line by line and numbered from 1.
     span : float, default=2.0
         The grid reaches from -span to span, in standard deviations of the prior.
     ax : matplotlib Axes, optional
-        Where to draw; by default a new figure.
+        Axes to draw on; by default those of a new figure.
 
     Returns
     -------
@@ -60,21 +60,21 @@ def images(
             "Otherwise give positions, as an array of shape (positions, n_components)."
         )
     if lattice:
-        places, corners, side = _lattice(int(grid), span, height / width)
+        positions, corners, side = _lattice(int(grid), span, height / width)
         ax = axes_or_new(ax, (5.0, 5.0))
     else:
-        places = np.atleast_2d(np.asarray(grid, np.float64))
-        if places.ndim != 2 or places.shape[1] != q or not len(places):
-            raise ValueError(f"Positions must have shape (positions, {q}) for this model, got {places.shape}.")
+        positions = np.atleast_2d(np.asarray(grid, np.float64))
+        if positions.ndim != 2 or positions.shape[1] != q or not len(positions):
+            raise ValueError(f"Positions must have shape (positions, {q}) for this model, got {positions.shape}.")
         side = np.array([1.0, height / width])
-        across = len(places) if len(places) <= 3 else int(np.ceil(np.sqrt(len(places))))
-        down, along = np.divmod(np.arange(len(places)), across)
+        across = len(positions) if len(positions) <= 3 else int(np.ceil(np.sqrt(len(positions))))
+        down, along = np.divmod(np.arange(len(positions)), across)
         corners = np.column_stack([1.1 * along, -(1.1 * side[1] + 0.15) * down])
         ax = axes_or_new(ax, (1.7 * across, 1.8 * (down[-1] + 1) * height / width))
-    ink = model.inverse_transform(places).reshape(-1, height, width)
-    for number, (picture, (left, bottom)) in enumerate(zip(ink, corners, strict=True), start=1):
+    p = model.inverse_transform(positions).reshape(-1, height, width)
+    for number, (image, (left, bottom)) in enumerate(zip(p, corners, strict=True), start=1):
         extent = (left, left + side[0], bottom, bottom + side[1])
-        ax.imshow(picture, cmap="gray_r", vmin=0.0, vmax=1.0, extent=extent, interpolation="nearest", aspect="auto")
+        ax.imshow(image, cmap="gray_r", vmin=0.0, vmax=1.0, extent=extent, interpolation="nearest", aspect="auto")
         if not lattice:
             ax.text(left + side[0] / 2, bottom + side[1] + 0.02, f"{number}", ha="center", va="bottom", fontsize=9)
     low, high = corners.min(axis=0), corners.max(axis=0) + side
@@ -93,12 +93,12 @@ def images(
 
 
 def _lattice(number: int, span: float, tall: float) -> tuple[Floats, Floats, Floats]:
-    """Return the places of an even lattice, the lower left corners of their images, and the size of an image.
+    """Return the positions of a regular lattice, the lower left corners of their images, and the size of an image.
 
-    An image is as large as its share of the map allows without touching its neighbors; its middle is its place.
+    Images are as large as possible without touching their neighbors, and centered at their positions.
     """
     steps = np.linspace(-span, span, number) if number > 1 else np.zeros(1)
-    places = np.stack(np.meshgrid(steps, steps), axis=-1).reshape(-1, 2)
-    room = 0.94 * (steps[1] - steps[0] if number > 1 else 2.0 * span)
-    side = room * np.array([1.0, tall]) / max(1.0, tall)
-    return places, places - side / 2.0, side
+    positions = np.stack(np.meshgrid(steps, steps), axis=-1).reshape(-1, 2)
+    largest = 0.94 * (steps[1] - steps[0] if number > 1 else 2.0 * span)
+    side = largest * np.array([1.0, tall]) / max(1.0, tall)
+    return positions, positions - side / 2.0, side

@@ -1,4 +1,4 @@
-"""The posterior of one row: the exact one, and its Gaussian approximation."""
+"""The exact posterior of one row, and its Gaussian approximation."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 
 from hiddenbits import open_table
 from hiddenbits.array_types import Floats
-from hiddenbits.plots.style import COLORS, axes_or_new, has_the_page, legend, trim
+from hiddenbits.plots.style import COLORS, axes_or_new, fills_figure, legend, trim
 from hiddenbits.plots.surface import is_curved
 from hiddenbits.tables import Table
 
@@ -20,25 +20,25 @@ if TYPE_CHECKING:
 
 
 POINTS = 241  # grid points along each axis
-CERTAIN = 1e-300, 1.0 - 1e-16  # probabilities are clipped to this range: beyond it is rounding
+P_RANGE = 1e-300, 1.0 - 1e-16  # probabilities are clipped to this range, beyond which are rounding errors
 PIECE = 1 << 20  # cells (points x columns) processed together
-FIRST_LOOK, SECOND_LOOK = 10.0, 5.5  # half the width of the grid, in standard deviations
+HALF_WIDTHS = 10.0, 5.5  # of the first and the second grid, in standard deviations
 
 
 def posterior_density(model: BaseEstimator, row: Any, *, n_points: int = POINTS) -> tuple[Floats, Floats, Floats]:
-    """Return the exact p(x | row) on a regular grid: the product of P(bit | x) and the prior, normalized.
+    """Return the exact p(x | row) on a regular grid: the product of P(row | x) and the prior, normalized.
 
-    The grid is found in two steps: a wide one around the Gaussian posterior gives the moments of the exact one, and the
-    final grid reaches 5.5 of its standard deviations to each side.
+    The grid is chosen in two steps: a wide one around the Gaussian posterior gives the moments of the exact posterior,
+    and the final grid extends 5.5 of its standard deviations to each side.
 
     Parameters
     ----------
     model : fitted LogisticPCA or ClippedPCA
-        One of two dimensions.
+        A model of two dimensions.
     row : table of one row, or array of shape (columns,)
-        The row; blanks are left out.
+        The row; missing values are ignored.
     n_points : int
-        Points along each axis.
+        Number of grid points along each axis.
 
     Returns
     -------
@@ -62,12 +62,12 @@ def posterior_density(model: BaseEstimator, row: Any, *, n_points: int = POINTS)
         raise ValueError(f"Contours need a model of two dimensions; this one has {len(model.components_)}.")
     cells = table.to_float()[0]
     mean, covariance = model.transform(table, return_cov=True)
-    center, spread = mean[0], np.sqrt(np.diagonal(covariance[0]))
-    for reach in (FIRST_LOOK, SECOND_LOOK):
-        x, y = (np.linspace(c - reach * s, c + reach * s, n_points) for c, s in zip(center, spread, strict=True))
+    center, sd = mean[0], np.sqrt(np.diagonal(covariance[0]))
+    for half_width in HALF_WIDTHS:
+        x, y = (np.linspace(c - half_width * s, c + half_width * s, n_points) for c, s in zip(center, sd, strict=True))
         density = _density(model, cells, x, y)
         center, covariance = moments(x, y, density)
-        spread = np.sqrt(np.diagonal(covariance))
+        sd = np.sqrt(np.diagonal(covariance))
     return x, y, density
 
 
@@ -79,22 +79,22 @@ def posterior(
     legends: bool = True,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the posterior of one row on a two-dimensional map: the exact one, and its Gaussian approximation.
+    """Draw the exact posterior of one row in two dimensions, and its Gaussian approximation.
 
     Each contour is the smallest region that contains the given share of the posterior. Crosses mark the two means.
 
     Parameters
     ----------
     model : fitted LogisticPCA or ClippedPCA
-        One of two dimensions.
+        A model of two dimensions.
     row : table of one row, or array of shape (columns,)
-        The row; blanks are left out.
+        The row; missing values are ignored.
     masses : sequence of float, default=(0.5, 0.9, 0.99)
         The share of the posterior inside each contour.
     legends : bool, default=True
-        Whether to draw a legend; see `map` for where it stands.
+        Whether to draw a legend; see `map` for its position.
     ax : matplotlib Axes, optional
-        Where to draw; by default a new figure.
+        Axes to draw on; by default those of a new figure.
 
     Returns
     -------
@@ -119,31 +119,31 @@ def posterior(
         raise ValueError(f"masses={masses!r}: give shares between 0 and 1.")
     table = _one_row(model, row)
     x, y, density = posterior_density(model, table)
-    mean, covariance = (found[0] for found in model.transform(table, return_cov=True))
+    mean, covariance = (array[0] for array in model.transform(table, return_cov=True))
     true_mean, _ = moments(x, y, density)
     own, ax = ax is None, axes_or_new(ax, (5.5, 4.2))
     levels = [level_of(density, mass) for mass in reversed(shares)]
     true = ax.contour(x, y, density, levels=levels, colors=COLORS[0], linewidths=1.4)
     true.set_gid("true")
-    away = np.stack(np.meshgrid(x, y), axis=-1) - mean
-    distance = np.einsum("yxa,ab,yxb->yx", away, np.linalg.inv(covariance), away)
+    centered = np.stack(np.meshgrid(x, y), axis=-1) - mean
+    distance = np.einsum("yxa,ab,yxb->yx", centered, np.linalg.inv(covariance), centered)
     radii = [-2.0 * np.log1p(-mass) for mass in shares]  # P(distance < c) = 1 - exp(-c / 2) in two dimensions
     gaussian = ax.contour(x, y, distance, levels=radii, colors=COLORS[1], linewidths=1.2, linestyles="dashed")
     gaussian.set_gid("Gaussian")
     ax.plot(*true_mean, marker="+", ms=9, mew=1.6, ls="", color=COLORS[0], label="_true mean")
     ax.plot(*mean, marker="x", ms=7, mew=1.4, ls="", color=COLORS[1], label="_Gaussian mean")
     ax.set_aspect("equal", adjustable="box")
-    _look_at_contours(ax, x, y, (density >= levels[0]) | (distance <= radii[-1]))
+    _set_limits_to_contours(ax, x, y, (density >= levels[0]) | (distance <= radii[-1]))
     ax.set_xlabel("dimension 1")
     ax.set_ylabel("dimension 2")
     if legends:
-        held = ", ".join(f"{100 * mass:g}" for mass in shares)
+        percents = ", ".join(f"{100 * mass:g}" for mass in shares)
         handles = [
             Line2D([], [], color=COLORS[0], marker="+", lw=1.4),
             Line2D([], [], color=COLORS[1], marker="x", lw=1.2, ls="dashed"),
             Line2D([], [], ls=""),
         ]
-        legend(ax, handles, ["true", "Gaussian", f"{held} % inside"], beside=has_the_page(ax), handlelength=2.4)
+        legend(ax, handles, ["true", "Gaussian", f"{percents} % inside"], outside=fills_figure(ax), handlelength=2.4)
     if own:
         trim(ax)
     return ax
@@ -154,42 +154,42 @@ def moments(x: Floats, y: Floats, density: Floats) -> tuple[Floats, Floats]:
     weights = density / density.sum()
     points = np.stack(np.meshgrid(x, y), axis=-1)
     mean = np.einsum("yx,yxa->a", weights, points)
-    away = points - mean
-    return mean, np.einsum("yx,yxa,yxb->ab", weights, away, away)
+    centered = points - mean
+    return mean, np.einsum("yx,yxa,yxb->ab", weights, centered, centered)
 
 
 def level_of(density: Floats, mass: float) -> float:
-    """Return the level above which this share of a density on a grid lies."""
+    """Return the level of a density on a grid above which this share of its mass lies."""
     ordered = np.sort(density, axis=None)[::-1]
     inside = np.cumsum(ordered)
     return float(np.interp(mass * inside[-1], inside, ordered))
 
 
 def _density(model: BaseEstimator, cells: Floats, x: Floats, y: Floats) -> Floats:
-    """Return p(x | row) on the grid: ln p is Sum ln P(t | x) over the observed cells, less |x|^2 / 2."""
+    """Return p(x | row) on the grid: ln p is Sum ln P(t | x) over the observed cells, minus |x|^2 / 2."""
     points = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
-    seen = ~np.isnan(cells)
+    observed = ~np.isnan(cells)
     log_p = -0.5 * (points * points).sum(axis=1)
     step = max(1, PIECE // max(1, len(cells)))
     for start in range(0, len(points), step):
         piece = slice(start, start + step)
-        p = np.clip(model.inverse_transform(points[piece])[:, seen], *CERTAIN)
-        log_p[piece] += np.log(p) @ cells[seen] + np.log1p(-p) @ (1.0 - cells[seen])
+        p = np.clip(model.inverse_transform(points[piece])[:, observed], *P_RANGE)
+        log_p[piece] += np.log(p) @ cells[observed] + np.log1p(-p) @ (1.0 - cells[observed])
     density = np.exp(log_p - log_p.max()).reshape(len(y), len(x))
     return np.asarray(density / (density.sum() * (x[1] - x[0]) * (y[1] - y[0])))
 
 
 def _one_row(model: BaseEstimator, row: Any) -> Table:
-    """Return a table of one row; raise if the model has no Gaussian posterior of bits."""
+    """Return a table of one row; raise if the posterior of the model is not approximated by a Gaussian."""
     if is_curved(model):
         raise ValueError(
-            "On a curved map the posterior of a row is not near a Gaussian: model.transform(X, return_weights=True) "
-            "returns the probability of each of points_, and model.places(X) whether a row could lie in two places."
+            "The posterior of a TopographicMap is not close to a Gaussian: model.transform(X, return_weights=True) "
+            "returns the probability of each of points_, and model.places(X) whether the posterior has two modes."
         )
     if not hasattr(model, "components_"):
         raise ValueError(f"Contours need a fitted model with continuous dimensions; {type(model).__name__} has none.")
-    plain = not isinstance(row, Table) and not hasattr(row, "columns") and np.ndim(row) == 1
-    data = np.asarray(row)[None] if plain else row
+    is_vector = not isinstance(row, Table) and not hasattr(row, "columns") and np.ndim(row) == 1
+    data = np.asarray(row)[None] if is_vector else row
     coded = model if hasattr(model, "coding_") else None
     table: Table = data if isinstance(data, Table) else open_table(data, threshold=model.threshold, recode=coded)
     if table.shape[0] != 1:
@@ -197,9 +197,9 @@ def _one_row(model: BaseEstimator, row: Any) -> Table:
     return table
 
 
-def _look_at_contours(ax: Axes, x: Floats, y: Floats, inside: NDArray[np.bool_]) -> None:
+def _set_limits_to_contours(ax: Axes, x: Floats, y: Floats, inside: NDArray[np.bool_]) -> None:
     """Set the limits to the outermost contours, with a margin."""
-    for set_limits, grid, held in ((ax.set_xlim, x, inside.any(axis=0)), (ax.set_ylim, y, inside.any(axis=1))):
-        low, high = grid[held].min(), grid[held].max()
+    for set_limits, grid, covered in ((ax.set_xlim, x, inside.any(axis=0)), (ax.set_ylim, y, inside.any(axis=1))):
+        low, high = grid[covered].min(), grid[covered].max()
         margin = 0.12 * (high - low)
         set_limits(low - margin, high + margin)

@@ -1,4 +1,4 @@
-"""Profiles of classes: P(bit = 1) of every column, or the share of each level, in each class, in one picture."""
+"""Profiles of classes: P(1) of every column, or the share of each level, in each class, in one plot."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from sklearn.base import BaseEstimator
 
 from hiddenbits.array_types import Floats, Rows
 from hiddenbits.plots.style import (
-    GREY,
+    GRAY,
     INK,
     as_plain,
     axes_or_new,
+    fills_figure,
     glyph,
-    has_the_page,
     legend,
     note,
     settle,
@@ -24,7 +24,7 @@ from hiddenbits.plots.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-TALL = 30  # lines from which on the axis is labeled at the top, too
+TALL = 30  # with more lines the axis is labeled at the top, too
 
 
 def profiles(
@@ -36,27 +36,27 @@ def profiles(
     legends: bool = True,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the classes of a model next to each other: how often each bit is 1, or each level occurs, in each class.
+    """Draw the profiles of classes: how often each column is 1, or each level occurs, in each class.
 
-    A line for each binary column, from its lowest to its highest class, sorted by how far the largest class lies above
-    all rows: what sets it apart is at the top and at the bottom. Where columns have levels there is a line for each
-    level, below the name of the column, and columns whose classes differ most are at the top. The levels of an ordinal
-    column are joined: where classes lie apart on a scale their curves do.
+    Each binary column has a line from its lowest to its highest class. The columns are sorted by the difference of the
+    largest class from all rows, so the most characteristic columns of this class are at the top and at the bottom. If
+    columns have levels, each level has a line, below the name of the column, and columns whose classes differ most are
+    at the top. The levels of an ordinal column are connected by a curve for each class.
 
     Parameters
     ----------
     model : fitted LatentClassAnalysis or TreeMixture
-        Anything with `weights_` and `probabilities_`, a row for each class.
+        Any model with `weights_` and `probabilities_`, with a row for each class.
     X : table of shape (rows, columns), optional
-        Rows whose mean is drawn as a gray tick in each column; by default what the model expects.
+        Rows whose mean is drawn as a gray tick in each column; by default the mean that the model expects.
     errors : Uncertainty, optional
-        From `inference.information` or `inference.bootstrap`: intervals of the shares, drawn as thin bars.
+        From `inference.standard_errors` or `inference.bootstrap`: confidence intervals, drawn as thin bars.
     most : int, default=30
-        Most columns that are drawn: those whose classes differ most. A note says how many are left out.
+        Maximum number of columns: those whose classes differ most. A note reports how many are omitted.
     legends : bool, default=True
-        Whether to draw a legend; see `map` for where it is placed.
+        Whether to draw a legend; see `map` for its position.
     ax : matplotlib Axes, optional
-        Where to draw; by default a new figure.
+        Axes to draw on; by default those of a new figure.
 
     Returns
     -------
@@ -71,7 +71,7 @@ def profiles(
     >>> X = simulate_mixture(500, 8, 2, random_state=0).X
     >>> ax = plots.profiles(LatentClassAnalysis(2, random_state=0).fit(X), X)
     >>> ax.get_xlabel()
-    'share of ones'
+    'share of 1s'
     """
     weights, shares = getattr(model, "weights_", None), getattr(model, "probabilities_", None)
     if weights is None or shares is None or np.shape(shares)[0] != len(weights):
@@ -91,51 +91,51 @@ def profiles(
     y = np.arange(len(labels), dtype=np.float64)
     lines = np.split(y, np.cumsum([len(column.labels) for column in chosen])[:-1])  # of each column
     bits = np.concatenate([column.bits for column in chosen])
-    at, order = y[bits >= 0], bits[bits >= 0]
+    y_bits, order = y[bits >= 0], bits[bits >= 0]
     drawn: list[Any] = [
-        ax.scatter(means[order], at, marker="|", s=60, color=INK, linewidths=1.2, zorder=2, label="_all rows")
+        ax.scatter(means[order], y_bits, marker="|", s=60, color=INK, linewidths=1.2, zorder=2, label="_all rows")
     ]
-    for number, (column, places) in enumerate(zip(chosen, lines, strict=True)):
+    for number, (column, y_column) in enumerate(zip(chosen, lines, strict=True)):
         if by_level and number % 2 == 0:
-            ax.axhspan(places[0] - 0.5, places[-1] + 0.5, color=GREY, alpha=0.1, lw=0, zorder=0)
+            ax.axhspan(y_column[0] - 0.5, y_column[-1] + 0.5, color=GRAY, alpha=0.1, lw=0, zorder=0)
         if not column.ordinal:
-            theirs = shares[:, column.own_bits]
-            span = theirs.min(axis=0), theirs.max(axis=0)
-            ax.hlines(places[column.bits >= 0], *span, color=GREY, lw=1.0, alpha=0.6, zorder=1)
+            of_classes = shares[:, column.own_bits]
+            ends = of_classes.min(axis=0), of_classes.max(axis=0)
+            ax.hlines(y_column[column.bits >= 0], *ends, color=GRAY, lw=1.0, alpha=0.6, zorder=1)
     for k in reversed(range(len(weights))):  # the first class on top
         color, marker = glyph(k)
-        aside = 0.0 if errors is None else 0.5 * (k - (len(weights) - 1) / 2) / len(weights)
-        for column, places in zip(chosen, lines, strict=True):
+        offset = 0.0 if errors is None else 0.5 * (k - (len(weights) - 1) / 2) / len(weights)
+        for column, y_column in zip(chosen, lines, strict=True):
             if column.ordinal:
-                curve = shares[k, column.own_bits], places[1:] + aside
+                curve = shares[k, column.own_bits], y_column[1:] + offset
                 ax.plot(*curve, color=color, lw=1.0, alpha=0.5, zorder=1.5, label="_joined")
         if errors is not None:
             low, high = (np.asarray(end)[k, order] for end in errors.interval["probabilities"])
-            ax.hlines(at + aside, low, high, color=color, lw=1.2, zorder=2.5, label="_interval")
-        dots = ax.scatter(shares[k, order], at + aside, s=26, color=color, marker=marker, zorder=3, label="_class")
+            ax.hlines(y_bits + offset, low, high, color=color, lw=1.2, zorder=2.5, label="_interval")
+        dots = ax.scatter(shares[k, order], y_bits + offset, s=26, color=color, marker=marker, zorder=3, label="_class")
         drawn.insert(0, dots)
     ax.set_yticks(y, [shortened(label) for label in labels], fontsize=8)
     for text, bit in zip(ax.get_yticklabels(), bits, strict=True):
         as_plain(text).set_fontweight("bold" if bit < 0 else "normal")
     ax.set_ylim(len(labels) - 0.3, -0.7)
     ax.set_xlim(-0.02, 1.02)
-    ax.set_xlabel("share of answers within each class" if by_level else "share of ones")
-    ax.grid(axis="x", color=GREY, alpha=0.25, lw=0.6)
+    ax.set_xlabel("share of answers within each class" if by_level else "share of 1s")
+    ax.grid(axis="x", color=GRAY, alpha=0.25, lw=0.6)
     ax.tick_params(axis="y", length=0)
     ax.tick_params(axis="x", labeltop=len(labels) > TALL)
     ax.spines[["top", "right", "left"]].set_visible(False)
     if legends:
         names = [f"class {k + 1} ({share:.0%} of rows)" for k, share in enumerate(weights)]
-        legend(ax, drawn, [*names, "all rows"], beside=has_the_page(ax))
-    left_out = len(columns) - len(chosen)
-    note(ax, [f"{left_out:,} more columns, whose classes differ less"] if left_out else [])
+        legend(ax, drawn, [*names, "all rows"], outside=fills_figure(ax))
+    n_omitted = len(columns) - len(chosen)
+    note(ax, [f"{n_omitted:,} more columns, whose classes differ less"] if n_omitted else [])
     if own:
         settle(ax)
     return ax
 
 
-class _Column(NamedTuple):
-    """What stands beside the lines of a column, and their bits; -1 at its name, where it has a line for each level."""
+class _ProfileColumn(NamedTuple):
+    """The labels of the lines of a column, and their bits; -1 for a line with the name of a column with levels."""
 
     labels: list[str]
     bits: Rows
@@ -146,19 +146,19 @@ class _Column(NamedTuple):
         return self.bits[self.bits >= 0]
 
 
-def _columns(model: Any) -> list[_Column]:
-    """Return the columns of a fit; without levels, every bit is one."""
+def _columns(model: Any) -> list[_ProfileColumn]:
+    """Return the columns of a fit; without levels, every bit is a column."""
     coding = getattr(model, "coding_", None)
     if coding is None or not coding.has_levels:
-        return [_Column([str(name)], np.array([j])) for j, name in enumerate(column_names(model))]
-    found = []
-    for column, place in zip(coding.columns, coding.bits_of(), strict=True):
-        (name, one), bits = coding.levels[place.start], np.arange(place.start, place.stop)
+        return [_ProfileColumn([str(name)], np.array([j])) for j, name in enumerate(column_names(model))]
+    columns = []
+    for column, bit_range in zip(coding.columns, coding.bits_of(), strict=True):
+        (name, level), bits = coding.levels[bit_range.start], np.arange(bit_range.start, bit_range.stop)
         if len(bits) == 1:
-            found.append(_Column([f"{name} = {one}"], bits))
+            columns.append(_ProfileColumn([f"{name} = {level}"], bits))
         else:
-            found.append(_Column([name, *column.levels], np.append(-1, bits), column.how == "ordinal"))
-    return found
+            columns.append(_ProfileColumn([name, *column.levels], np.append(-1, bits), column.how == "ordinal"))
+    return columns
 
 
 def column_names(model: BaseEstimator) -> Any:
@@ -168,7 +168,7 @@ def column_names(model: BaseEstimator) -> Any:
 
 
 def column_means(model: BaseEstimator, X: object) -> Floats:
-    """Return the share of ones of each column of a table, read as the fit read it."""
+    """Return the share of 1s of each column of a table, read as the fit read it."""
     from hiddenbits import evaluate, open_table
 
     table = open_table(X, recode=model) if getattr(model, "coding_", None) is not None else open_table(X)

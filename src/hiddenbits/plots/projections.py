@@ -1,4 +1,4 @@
-"""Histograms of rows projected on the weights of each unit: a real unit shows as two humps."""
+"""Histograms of rows projected on the weights of each hidden unit, which are bimodal for a real unit."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from sklearn.base import BaseEstimator
 
 from hiddenbits import open_table
 from hiddenbits.array_types import Floats
-from hiddenbits.plots.style import COLORS, GREY, INK, axes_or_new
+from hiddenbits.plots.style import COLORS, GRAY, INK, axes_or_new
 from hiddenbits.tables import Piece, Table, map_pieces
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 PIECE_CELLS = 1 << 22  # cells projected at a time
-TALLEST = 0.85  # of the room that a histogram has
+TALLEST = 0.85  # height of the largest bar, as a share of the height of a histogram
 
 
 def projections(
@@ -25,8 +25,9 @@ def projections(
 ) -> Axes:
     """Draw, for each hidden unit, a histogram of the rows projected on its weights, and its threshold.
 
-    The projection of a row is w.x / |w|, with bits as -1 and +1 and blanks as 0. Beyond the threshold, -th / |w|, the
-    unit is more likely on than off: that part is colored. The histograms are stacked, each with its own scale.
+    The projection of a row is w.x / |w|, with binary columns as -1 and +1 and missing values as 0. Beyond the
+    threshold, -th / |w|, the unit is more likely on than off: these bars are colored. The histograms are stacked, each
+    with its own scale.
 
     Parameters
     ----------
@@ -35,11 +36,11 @@ def projections(
     X : table of shape (rows, columns)
         The rows; the weights of a `Table` count as numbers of rows.
     units : sequence of int, optional
-        Which units to draw, counted from 0, from the top; by default all.
+        Units to draw, counted from 0, from the top; by default all.
     bins : int, default=40
-        Bins of each histogram; all cover the same range.
+        Number of bins of each histogram; all cover the same range.
     ax : matplotlib Axes, optional
-        Where to draw; by default a new figure.
+        Axes to draw on; by default those of a new figure.
 
     Returns
     -------
@@ -51,33 +52,33 @@ def projections(
     >>> matplotlib.use("Agg")                            # draw without a screen
     >>> from hiddenbits import plots
     >>> from hiddenbits.datasets import simulate_influences
-    >>> drawn = simulate_influences("A", n_rows=500, random_state=0)
-    >>> ax = plots.projections((drawn.weights, drawn.thresholds), drawn.train)
+    >>> simulated = simulate_influences("A", n_rows=500, random_state=0)
+    >>> ax = plots.projections((simulated.weights, simulated.thresholds), simulated.train)
     >>> len(ax.get_yticks())
     10
     """
     weights, thresholds, labels = _units(model, units)
     if bins < 2:
         raise ValueError(f"bins={bins}: a histogram needs at least two.")
-    places, counts = _placed(model, X, weights)
-    lines = -thresholds / np.linalg.norm(weights, axis=1)
-    low, high = float(places.min()), float(places.max())
+    coordinates, counts = _projected(model, X, weights)
+    cutoffs = -thresholds / np.linalg.norm(weights, axis=1)
+    low, high = float(coordinates.min()), float(coordinates.max())
     width = (high - low) / bins if high > low else 1.0
     m = len(weights)
     ax = axes_or_new(ax, (5.5, float(np.clip(0.55 * m + 0.8, 2.0, 11.0))))
-    for number, (line, along) in enumerate(zip(lines, places.T, strict=True)):
+    for number, (cutoff, projection) in enumerate(zip(cutoffs, coordinates.T, strict=True)):
         base = float(m - 1 - number)
-        # The threshold is an edge between bars, so that the colored ones are exactly what lies beyond it.
-        first = np.floor((low - line) / width)
-        edges = line + width * np.arange(first, np.ceil((high - line) / width) + 1.5)
-        heights = np.histogram(along, edges, weights=counts)[0]
+        # The threshold is an edge between bars, so that the colored bars are exactly those beyond it.
+        first = np.floor((low - cutoff) / width)
+        edges = cutoff + width * np.arange(first, np.ceil((high - cutoff) / width) + 1.5)
+        heights = np.histogram(projection, edges, weights=counts)[0]
         heights *= TALLEST / heights.max()
-        on = edges[:-1] >= line - 1e-9 * width
-        for part, color in ((~on, GREY), (on, COLORS[0])):
+        on = edges[:-1] >= cutoff - 1e-9 * width
+        for part, color in ((~on, GRAY), (on, COLORS[0])):
             ax.stairs(np.where(part, heights, 0.0) + base, edges, baseline=base, fill=True, color=color, alpha=0.8)
         ax.axhline(base, color=INK, lw=0.6)
-        if low - width <= line <= high + width:
-            ax.plot([line, line], [base, base + 0.95], color=INK, lw=1.2)
+        if low - width <= cutoff <= high + width:
+            ax.plot([cutoff, cutoff], [base, base + 0.95], color=INK, lw=1.2)
     ax.set_xlim(low - width, high + width)
     ax.set_ylim(-0.05, m)
     ax.set_yticks(np.arange(m)[::-1] + 0.4, labels)
@@ -92,14 +93,14 @@ def projections(
 def _units(model: BaseEstimator, units: Sequence[int] | None) -> tuple[Floats, Floats, list[str]]:
     """Return the weights and thresholds of the chosen units, and their numbers, counted from 1."""
     if hasattr(model, "weights_") and hasattr(model, "thresholds_"):
-        given = model.weights_, model.thresholds_
+        arrays = model.weights_, model.thresholds_
     elif isinstance(model, tuple) and len(model) == 2:
-        given = model
+        arrays = model
     else:
         raise ValueError(
             f"Projections need a fitted CombinationMachine, or weights and thresholds, not {type(model).__name__}."
         )
-    weights, thresholds = (np.asarray(array, np.float64) for array in given)
+    weights, thresholds = (np.asarray(array, np.float64) for array in arrays)
     if weights.ndim != 2 or thresholds.shape != weights.shape[:1]:
         raise ValueError(
             "Weights and thresholds have shapes (units, columns) and (units,), "
@@ -111,22 +112,23 @@ def _units(model: BaseEstimator, units: Sequence[int] | None) -> tuple[Floats, F
         raise ValueError(f"units={units!r}: give some of the units 0 to {m - 1}.")
     idle = [unit + 1 for unit in chosen if not weights[unit].any()]
     if idle:
-        raise ValueError(f"Unit {idle[0]} has no weights, and so no direction.")
+        raise ValueError(f"Unit {idle[0]} has only weights of 0, so the projection is not defined.")
     return weights[chosen], thresholds[chosen], [str(unit + 1) for unit in chosen]
 
 
-def _placed(model: BaseEstimator, X: object, weights: Floats) -> tuple[Floats, Floats]:
-    """Return where each row lies along each direction, and how much it counts."""
+def _projected(model: BaseEstimator, X: object, weights: Floats) -> tuple[Floats, Floats]:
+    """Return the projection of each row on the weights of each unit, and the weight of each row."""
     coded = model if hasattr(model, "coding_") else None
     table = X if isinstance(X, Table) else open_table(X, threshold=getattr(model, "threshold", None), recode=coded)
     if table.shape[1] != weights.shape[1]:
         raise ValueError(f"X has {table.shape[1]} columns, but the weights have {weights.shape[1]}.")
     directions = (weights / np.linalg.norm(weights, axis=1, keepdims=True)).T
 
-    def place(piece: Piece) -> tuple[Floats, Floats]:
+    def project(piece: Piece) -> tuple[Floats, Floats]:
         return np.nan_to_num(2.0 * piece.table.to_float() - 1.0) @ directions, piece.weights
 
-    found = list(map_pieces(place, table, max(1, PIECE_CELLS // table.shape[1])))
-    if not found:
+    pieces = list(map_pieces(project, table, max(1, PIECE_CELLS // table.shape[1])))
+    if not pieces:
         raise ValueError("X has no rows to draw.")
-    return np.concatenate([places for places, _ in found]), np.concatenate([counts for _, counts in found])
+    coordinates, counts = (np.concatenate(arrays) for arrays in zip(*pieces, strict=True))
+    return coordinates, counts

@@ -1,4 +1,4 @@
-"""Pairs of columns that a model leaves unexplained."""
+"""Plot of the pairs of columns that a model does not explain."""
 
 from __future__ import annotations
 
@@ -8,32 +8,32 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from hiddenbits.plots.style import COLORS, GREY, INK, SMALL, as_plain, axes_or_new, note, settle, shortened
+from hiddenbits.plots.style import COLORS, GRAY, INK, SMALL, as_plain, axes_or_new, note, settle, shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-CHANCE = 2.0  # residuals of a true model are within 2 in about 95 of 100 pairs
+CHANCE = 2.0  # the residuals of about 95% of the pairs are within 2 if the model is true
 
 
 def residual_pairs(model: BaseEstimator, X: object, *, most: int = 15, ax: Axes | None = None) -> Axes:
     """Draw the pairs of columns that a fitted model explains least, the largest residual first.
 
-    A bar to the right: both bits are 1, or both levels occur, more often than the model expects; to the left: less
-    often. The counts, observed and expected, stand next to it. Bars within the gray band are what chance alone brings;
-    among many pairs some reach beyond it. `hiddenbits.diagnostics.residual_pairs` has all of them, and says what a
-    residual is.
+    A bar to the right means that both columns are 1, or both levels occur, more often than the model expects; a bar to
+    the left means less often. The observed and expected counts are written next to it. Bars within the gray band are
+    expected by chance; among many pairs some extend beyond it. `hiddenbits.diagnostics.residual_pairs` returns all
+    pairs, and defines the residual.
 
     Parameters
     ----------
     model : fitted estimator
-        Any family of models of bits.
+        Any model of binary data.
     X : table of shape (rows, columns)
         As for its `fit`.
     most : int, default=15
-        Most pairs that are drawn.
+        Maximum number of pairs.
     ax : matplotlib Axes, optional
-        Where to draw; by default a new figure.
+        Axes to draw on; by default those of a new figure.
 
     Returns
     -------
@@ -46,28 +46,28 @@ def residual_pairs(model: BaseEstimator, X: object, *, most: int = 15, ax: Axes 
     >>> from hiddenbits import LatentClassAnalysis, plots
     >>> from hiddenbits.datasets import simulate_mixture
     >>> X = simulate_mixture(2000, 6, 2, random_state=0).X
-    >>> X[:, 5] = X[:, 4]                                    # two columns that say the same
+    >>> X[:, 5] = X[:, 4]                                    # two equal columns
     >>> ax = plots.residual_pairs(LatentClassAnalysis(2, random_state=0).fit(X), X)
     >>> ax.get_yticklabels()[0].get_text()
     'x4, x5'
     """
     if most < 1:
         raise ValueError(f"most={most}: draw at least one pair.")
-    found = import_module("hiddenbits.diagnostics").residual_pairs(model, X, n_pairs=most)
-    columns = {name: np.asarray(found[name]) for name in ("first", "second", "observed", "expected", "residual")}
+    pairs = import_module("hiddenbits.diagnostics").residual_pairs(model, X, n_pairs=most)
+    columns = {name: np.asarray(pairs[name]) for name in ("first", "second", "observed", "expected", "residual")}
     residual, n = columns["residual"].astype(np.float64), len(columns["residual"])
     names = [f"{shortened(a)}, {shortened(b)}" for a, b in zip(columns["first"], columns["second"], strict=True)]
     own, ax = ax is None, axes_or_new(ax, (5.0 + 0.062 * max(map(len, names), default=0), 1.0 + 0.26 * n))
     y = np.arange(n, dtype=np.float64)
-    ax.axvspan(-CHANCE, CHANCE, color=GREY, alpha=0.2, lw=0, zorder=0.5)
+    ax.axvspan(-CHANCE, CHANCE, color=GRAY, alpha=0.2, lw=0, zorder=0.5)
     ax.barh(y, residual, height=0.6, color=[COLORS[0] if r > 0.0 else COLORS[1] for r in residual], zorder=2)
-    furthest = max(float(np.abs(residual).max(initial=0.0)), CHANCE)
-    for at, value, seen, expected in zip(y, residual, columns["observed"], columns["expected"], strict=True):
+    largest = max(float(np.abs(residual).max(initial=0.0)), CHANCE)
+    for y_pair, value, observed, expected in zip(y, residual, columns["observed"], columns["expected"], strict=True):
         side = 1.0 if value >= 0.0 else -1.0
         ax.text(
-            value + side * 0.02 * furthest,
-            at,
-            f"{seen:,.0f}, expected {expected:,.0f}",
+            value + side * 0.02 * largest,
+            y_pair,
+            f"{observed:,.0f}, expected {expected:,.0f}",
             ha="left" if side > 0.0 else "right",
             va="center",
             fontsize=SMALL,
@@ -77,7 +77,7 @@ def residual_pairs(model: BaseEstimator, X: object, *, most: int = 15, ax: Axes 
     for text in ax.get_yticklabels():
         as_plain(text)
     ax.set_ylim(n - 0.4, -0.6)
-    right, left = (1.7 * furthest * (side * residual > 0.0).any() for side in (1.0, -1.0))
+    right, left = (1.7 * largest * (side * residual > 0.0).any() for side in (1.0, -1.0))
     ax.set_xlim(min(-1.2 * CHANCE, -left), max(1.2 * CHANCE, right))
     ax.axvline(0.0, color=INK, lw=0.8, zorder=2.5)
     ax.set_xlabel("residual (right: together more often than expected)", fontsize=9)

@@ -1,4 +1,4 @@
-"""Rows of images: the loadings of each dimension, and morphs from one row to another."""
+"""Rows of images: loadings of each dimension, and sequences such as morphs from one row to another."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ GAP = 0.1  # between images, in widths of an image
 
 
 def strips(frames: Any, shape: tuple[int, int], *, ax: Axes | None = None) -> Axes:
-    """Draw sequences of images, one below the other: morphs, cross-fades, any rows whose columns are pixels.
+    """Draw sequences of images, one below the other, such as morphs, cross-fades, or rows whose columns are pixels.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def strips(frames: Any, shape: tuple[int, int], *, ax: Axes | None = None) -> Ax
     shape : (int, int)
         Height and width of an image.
     ax : matplotlib Axes, optional
-        Where to draw; by default a new figure.
+        Axes to draw on; by default those of a new figure.
 
     Returns
     -------
@@ -40,7 +40,7 @@ def strips(frames: Any, shape: tuple[int, int], *, ax: Axes | None = None) -> Ax
     >>> import numpy as np
     >>> from hiddenbits import ClippedPCA, plots
     >>> from hiddenbits.datasets import simulate_prototypes
-    >>> rows, _ = simulate_prototypes(random_state=0)                 # 16 bits: images of 4 x 4
+    >>> rows, _ = simulate_prototypes(random_state=0)                 # 16 pixels: images of 4 x 4
     >>> morph = ClippedPCA(2).fit(rows).morph(rows[0], rows[-1], steps=5)
     >>> fade = np.linspace(rows[0], rows[-1], 5)
     >>> ax = plots.strips({"morph": morph, "cross-fade": fade}, (4, 4))
@@ -48,7 +48,7 @@ def strips(frames: Any, shape: tuple[int, int], *, ax: Axes | None = None) -> Ax
     10
     """
     sequences = (
-        {str(name): _pixels(one, shape) for name, one in frames.items()} if isinstance(frames, Mapping) else None
+        {str(name): _pixels(images, shape) for name, images in frames.items()} if isinstance(frames, Mapping) else None
     )
     rows = [_pixels(frames, shape)] if sequences is None else list(sequences.values())
     if not rows:
@@ -58,12 +58,12 @@ def strips(frames: Any, shape: tuple[int, int], *, ax: Axes | None = None) -> Ax
     own, ax = ax is None, axes_or_new(ax, (0.9 * across, 0.9 * tall * len(rows) + 0.2))
     for number, row in enumerate(rows):
         bottom = -number * (tall + GAP)
-        for place, picture in enumerate(row):
-            _draw(ax, picture, place * (1.0 + GAP), bottom, tall, (0.0, 1.0), "gray_r")
+        for column, image in enumerate(row):
+            _draw(ax, image, column * (1.0 + GAP), bottom, tall, (0.0, 1.0), "gray_r")
         if sequences is not None:
             text = ax.text(-GAP, bottom + tall / 2, shortened(list(sequences)[number]), ha="right", va="center")
             as_plain(text).set_fontsize(9)
-    return _framed(ax, across, len(rows), tall, GAP, own=own)
+    return _set_limits(ax, across, len(rows), tall, GAP, own=own)
 
 
 def components(
@@ -76,12 +76,12 @@ def components(
 ) -> Axes:
     """Draw the components of a model as images, numbered from 1: red is positive, blue negative, white 0.
 
-    A dimension makes the bits of red pixels more likely to be 1, and those of blue pixels less likely.
+    A dimension makes red pixels more likely to be 1, and blue pixels less likely.
 
     Parameters
     ----------
     model : fitted model, or array of shape (images, pixels)
-        One with `components_` whose columns are the pixels of an image, row by row; or such rows themselves.
+        A model with `components_` whose columns are the pixels of an image, row by row; or an array of such rows.
     shape : (int, int)
         Height and width of an image.
     scale : {"shared", "own"}, default="shared"
@@ -90,7 +90,7 @@ def components(
     across : int, optional
         Images per row; by default about as many as there are rows.
     ax : matplotlib Axes, optional
-        Where to draw; by default a new figure.
+        Axes to draw on; by default those of a new figure.
 
     Returns
     -------
@@ -102,7 +102,7 @@ def components(
     >>> matplotlib.use("Agg")
     >>> from hiddenbits import ClippedPCA, plots
     >>> from hiddenbits.datasets import simulate_prototypes
-    >>> rows, _ = simulate_prototypes(random_state=0)                 # 16 bits: images of 4 x 4
+    >>> rows, _ = simulate_prototypes(random_state=0)                 # 16 pixels: images of 4 x 4
     >>> model = ClippedPCA(3).fit(rows)
     >>> len(plots.components(model, (4, 4)).images)
     3
@@ -116,20 +116,20 @@ def components(
             f"{type(model).__name__} has no components_. Give the rows to draw, such as model.{rows}. For "
             "probabilities, from white to black, use `strips`."
         )
-    pictures = _pixels(getattr(model, "components_", model), shape)
-    across = int(np.ceil(np.sqrt(len(pictures)))) if across is None else int(across)
+    images = _pixels(getattr(model, "components_", model), shape)
+    across = int(np.ceil(np.sqrt(len(images)))) if across is None else int(across)
     if across < 1:
         raise ValueError(f"across={across}: give at least 1 image per row.")
-    most = np.abs(pictures).max(axis=(1, 2) if scale == "own" else None, keepdims=True).ravel()
-    most, tall = np.broadcast_to(np.where(most > 0.0, most, 1.0), len(pictures)), shape[0] / shape[1]
-    down, along = np.divmod(np.arange(len(pictures)), across)
+    most = np.abs(images).max(axis=(1, 2) if scale == "own" else None, keepdims=True).ravel()
+    most, tall = np.broadcast_to(np.where(most > 0.0, most, 1.0), len(images)), shape[0] / shape[1]
+    down, along = np.divmod(np.arange(len(images)), across)
     own, ax = ax is None, axes_or_new(ax, (1.1 * across, 1.25 * tall * (down[-1] + 1)))
     between = 2.0 * GAP
-    for number, picture in enumerate(pictures):
+    for number, image in enumerate(images):
         left, bottom = along[number] * (1.0 + GAP), -down[number] * (tall + between)
-        _draw(ax, picture, left, bottom, tall, (-most[number], most[number]), "RdBu_r")
+        _draw(ax, image, left, bottom, tall, (-most[number], most[number]), "RdBu_r")
         ax.text(left, bottom + tall + 0.01, f"{number + 1}", ha="left", va="bottom", fontsize=SMALL)
-    return _framed(ax, min(across, len(pictures)), int(down[-1]) + 1, tall, between, own=own)
+    return _set_limits(ax, min(across, len(images)), int(down[-1]) + 1, tall, between, own=own)
 
 
 def _pixels(values: Any, shape: tuple[int, int]) -> Floats:
@@ -143,15 +143,15 @@ def _pixels(values: Any, shape: tuple[int, int]) -> Floats:
 
 
 def _draw(
-    ax: Axes, picture: Floats, left: float, bottom: float, tall: float, limits: tuple[float, float], colors: str
+    ax: Axes, image: Floats, left: float, bottom: float, tall: float, limits: tuple[float, float], colors: str
 ) -> None:
     extent = (left, left + 1.0, bottom, bottom + tall)
     low, high = limits
-    ax.imshow(picture, cmap=colors, vmin=low, vmax=high, extent=extent, interpolation="nearest", aspect="auto")
+    ax.imshow(image, cmap=colors, vmin=low, vmax=high, extent=extent, interpolation="nearest", aspect="auto")
 
 
-def _framed(ax: Axes, across: int, down: int, tall: float, between: float, *, own: bool) -> Axes:
-    """Set the limits around so many images; no axes are drawn."""
+def _set_limits(ax: Axes, across: int, down: int, tall: float, between: float, *, own: bool) -> Axes:
+    """Set the limits around the images, and hide the axes."""
     ax.set_xlim(-0.05, across * (1.0 + GAP) - GAP + 0.05)
     ax.set_ylim(-(down - 1) * (tall + between) - 0.05, tall + between)
     ax.set_aspect("equal", adjustable="box")

@@ -1,4 +1,4 @@
-"""What all plots share: axes, colors for color-blind readers, names as plain text, legends."""
+"""Axes, colors for color-blind readers, names as plain text and legends, for all plots."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ if TYPE_CHECKING:
     from matplotlib.legend import Legend
     from matplotlib.text import Text
 
-# Okabe and Ito's colors without their yellow, which is lost on white paper.
+# Okabe and Ito's colors without yellow, which is hard to see on white.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-GREY = "#8c8c8c"
+GRAY = "#8c8c8c"
 INK = "#404040"
 NUMBERS = "viridis"  # even steps to the eye, with and without color vision, and in gray print
 SMALL = 7  # font size of names inside a plot
-LONGEST = 40  # characters of a name that are drawn
+LONGEST_NAME = 40  # characters of a name that are drawn
 
 
 def pyplot() -> Any:
-    """Return matplotlib.pyplot, or say what to install."""
+    """Return matplotlib.pyplot; raise with the command to install it if it is missing."""
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
@@ -39,24 +39,24 @@ def axes_or_new(ax: Axes | None, size: tuple[float, float] = (6.0, 4.5)) -> Axes
     return ax
 
 
-def has_the_page(ax: Axes) -> bool:
+def fills_figure(ax: Axes) -> bool:
     """Whether the axes are alone in their figure, and its layout makes room for a legend next to them."""
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    whole: Any = ax.figure.canvas.figure
-    return len(ax.figure.axes) == 1 and isinstance(whole.get_layout_engine(), ConstrainedLayoutEngine)
+    figure: Any = ax.figure.canvas.figure
+    return len(ax.figure.axes) == 1 and isinstance(figure.get_layout_engine(), ConstrainedLayoutEngine)
 
 
 def glyph(number: int) -> tuple[str, str]:
-    """Return color and marker of a category. The first seven differ in both, and no two of the first 49 agree."""
-    turn, place = divmod(number, len(COLORS))
-    return COLORS[place], MARKERS[(place + turn) % len(MARKERS)]
+    """Return color and marker of a category. The first seven differ in both, and the first 49 in one of them."""
+    turn, color = divmod(number, len(COLORS))
+    return COLORS[color], MARKERS[(color + turn) % len(MARKERS)]
 
 
 def shortened(name: object) -> str:
-    """Return a name as it is drawn."""
+    """Return a name as it is drawn: printable, and shortened if it is long."""
     text = printable(name)
-    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+    return text if len(text) <= LONGEST_NAME else text[: LONGEST_NAME - 1] + "…"
 
 
 def as_plain(text: Text) -> Text:
@@ -66,13 +66,13 @@ def as_plain(text: Text) -> Text:
     return text
 
 
-def legend(ax: Axes, handles: Sequence[Any], names: Sequence[object], *, beside: bool, **options: Any) -> Legend:
+def legend(ax: Axes, handles: Sequence[Any], names: Sequence[object], *, outside: bool, **options: Any) -> Legend:
     """Draw a legend, next to the axes if the layout makes room for it, otherwise inside them.
 
-    The names are set afterwards, because matplotlib would leave out a name that begins with an underscore.
+    The names are set afterwards, because matplotlib would omit a name that begins with an underscore.
     """
-    owner: Any = ax.figure if beside else ax
-    options = {"loc": "outside right upper" if beside else "best", "frameon": not beside, **options}
+    owner: Any = ax.figure if outside else ax
+    options = {"loc": "outside right upper" if outside else "best", "frameon": not outside, **options}
     names = [shortened(name) for name in names]
     if len(names) > 12:
         options = {"ncols": 2, "columnspacing": 1.0, **options}
@@ -83,11 +83,11 @@ def legend(ax: Axes, handles: Sequence[Any], names: Sequence[object], *, beside:
 
 
 def trim(ax: Axes) -> None:
-    """Shrink a figure that we created to the size that axes with equal scales need."""
+    """Shrink a new figure to the size that axes with equal scales need."""
     figure = settle(ax)
-    allowed, used = ax.get_position(original=True), ax.get_position()
+    frame, used = ax.get_position(original=True), ax.get_position()
     width, height = figure.get_size_inches()
-    figure.set_size_inches(width * (1.0 - allowed.width + used.width), height * (1.0 - allowed.height + used.height))
+    figure.set_size_inches(width * (1.0 - frame.width + used.width), height * (1.0 - frame.height + used.height))
     settle(ax)
 
 
@@ -104,7 +104,7 @@ def settle(ax: Axes) -> Any:
 
 
 def note(ax: Axes, sentences: Sequence[str]) -> None:
-    """Write above the frame what the plot leaves out."""
+    """Write notes above the frame, such as what is not drawn."""
     if sentences:
         text = "; ".join(sentences)
         ax.text(1.0, 1.005, text, transform=ax.transAxes, ha="right", va="bottom", fontsize=SMALL, color=INK)

@@ -1,4 +1,4 @@
-"""The progress of fits: the objective against passes or time."""
+"""Convergence of fits: the objective by iteration or time."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hiddenbits.array_types import Floats
-from hiddenbits.plots.style import COLORS, axes_or_new, has_the_page, legend, settle
+from hiddenbits.plots.style import COLORS, axes_or_new, fills_figure, legend, settle
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,20 +19,20 @@ STYLES = ("solid", "dashed", "dotted", "dashdot")
 def trace(
     fits: Any, *, xlabel: str | None = None, ylabel: str | None = None, legends: bool = True, ax: Axes | None = None
 ) -> Axes:
-    """Draw the objective of one or several fits against passes, or any figure against time.
+    """Draw the objective of one or several fits by iteration, or other values by time.
 
     Parameters
     ----------
     fits : fitted estimator, list of them, or dict
-        For an estimator its `trace_` is drawn, in nats per row, against passes; several in a list are numbered from 1.
-        A dict maps the name of each curve to an estimator, an array (drawn against 1, 2, ...) or a pair of arrays such
+        For an estimator its `trace_` is drawn, in nats per row, by iteration; several in a list are numbered from 1.
+        A dict maps the name of each curve to an estimator, an array (drawn by 1, 2, ...) or a pair of arrays such
         as (seconds, errors).
     xlabel, ylabel : str, optional
-        Names of the axes; by default "passes" and "objective, nats per row" if all curves are estimators.
+        Labels of the axes; by default "iteration" and "objective, nats per row" if all curves are estimators.
     legends : bool, default=True
-        Whether to draw a legend of a dict's names; see `map` for where it stands.
+        Whether to draw a legend with the names of a dict; see `map` for its position.
     ax : matplotlib Axes, optional
-        Where to draw; by default a new figure.
+        Axes to draw on; by default those of a new figure.
 
     Returns
     -------
@@ -59,12 +59,12 @@ def trace(
     own, ax = ax is None, axes_or_new(ax)
     drawn = []
     for number, (x, y) in enumerate((curves or {"": _curve(fits)}).values()):
-        color, style = COLORS[number % len(COLORS)], STYLES[number % len(STYLES)]  # 28 curves before two agree
-        marker = "o" if len(x) == 1 else ""  # a single pass has no line to show
+        color, style = COLORS[number % len(COLORS)], STYLES[number % len(STYLES)]  # 28 different curves
+        marker = "o" if len(x) == 1 else ""  # a single iteration has no line
         drawn += ax.plot(x, y, color=color, ls=style, marker=marker, lw=1.5, label=f"_curve {number}")
     if curves is not None and legends:
-        legend(ax, drawn, list(curves), beside=has_the_page(ax), handlelength=3.0)
-    ax.set_xlabel(xlabel or ("passes" if only_models else ""))
+        legend(ax, drawn, list(curves), outside=fills_figure(ax), handlelength=3.0)
+    ax.set_xlabel(xlabel or ("iteration" if only_models else ""))
     ax.set_ylabel(ylabel or ("objective, nats per row" if only_models else ""))
     ax.margins(x=0.02)
     if own:
@@ -73,7 +73,7 @@ def trace(
 
 
 def _curve(fit: Any) -> tuple[Floats, Floats]:
-    """Return what to draw for one fit."""
+    """Return x and y of the curve of one fit."""
     if hasattr(fit, "trace_"):
         y = np.asarray(fit.trace_, np.float64) / fit._fit_weight
         if not len(y):

@@ -24,7 +24,7 @@ def label(model: str) -> str:
 def sized(model: str, size: str) -> str:
     """Return the size of a model in words."""
     unit = FAMILIES[model].unit
-    return count(int(size), unit) if unit and size.isdigit() else size
+    return count(int(size), unit, "classes" if unit == "class" else None) if unit and size.isdigit() else size
 
 
 def comparison(context: Context) -> Section:

@@ -9,7 +9,7 @@ from hiddenbits import LatentClassAnalysis, evaluate, open_table, tetrachoric
 from hiddenbits.data import MemorySource, Table
 from hiddenbits.data.layout import Layout
 from hiddenbits.engine import Key
-from hiddenbits.evaluate.held_out_cells import bins, cell_losses
+from hiddenbits.evaluate.held_out_cells import calibration_bins, cell_losses
 from hiddenbits.exceptions import TableError
 from hiddenbits.families.nodes.classes import Classes
 from hiddenbits.families.nodes.params import NodeParams
@@ -186,7 +186,7 @@ def test_loss_on_hidden_cells(fitted):
         wanted[i] -= np.log(truth.conditional(left[i], j)[int(rows[i, j])])
     np.testing.assert_array_equal(cells, hidden.sum(axis=1))
     np.testing.assert_allclose(losses, wanted, rtol=0, atol=1e-10)
-    assert bins(model, table, 0.3, 2)[:, 0].sum() == (hidden.sum(axis=0) * truth.sizes).sum()
+    assert calibration_bins(model, table, 0.3, 2)[:, 0].sum() == (hidden.sum(axis=0) * truth.sizes).sum()
 
 
 def test_measures_by_cells_and_sizes(fitted):
@@ -194,7 +194,7 @@ def test_measures_by_cells_and_sizes(fitted):
     found = evaluate.select(LatentClassAnalysis(column_types=TYPES, random_state=0), columns, [1, 2], by="bic")
     one = LatentClassAnalysis(1, column_types=TYPES, prior_strength=0)
     assert found.figures[0].value == pytest.approx(one.fit(columns).bic(columns))
-    with pytest.raises(ValueError, match="leave_one_out_error needs a table of bits, but this has nominal or ordinal"):
+    with pytest.raises(ValueError, match=r"leave_one_out_error needs binary data, but .* has nominal or ordinal"):
         evaluate.leave_one_out_error(one, columns)
     n_cells, table = np.sum(~np.isnan(rows)), open_table(columns, recode=one)
     per_cell = -one.score_samples(columns).sum() / np.log(2) / n_cells

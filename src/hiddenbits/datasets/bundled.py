@@ -46,12 +46,12 @@ class Zoo(NamedTuple):
 
 
 class Survey(NamedTuple):
-    """Answers of respondents, equal ones counted.
+    """Answers of respondents; equal rows are counted.
 
     Attributes
     ----------
     X : dict of str to list
-        The columns: of each distinct row its answer. ``pandas.DataFrame(X)`` is a frame of it.
+        The columns, with one answer per distinct row. ``pandas.DataFrame(X)`` makes a data frame.
     sample_weight : ndarray of shape (distinct rows,)
         How many respondents gave these answers.
 
@@ -67,7 +67,7 @@ class Survey(NamedTuple):
     sample_weight: NDArray[np.int64]
 
 
-PRODUCTS = {  # what a shopper for breakfast, a barbecue or baking buys, how often in ten
+PRODUCTS = {  # how often in ten a shopper for breakfast, a barbecue or baking buys each product
     "bread": (7, 4, 1),
     "butter": (6, 1, 8),
     "jam": (5, 0, 1),
@@ -85,15 +85,15 @@ SHARES = (0.5, 0.2, 0.3)
 
 
 def load_baskets(*, as_frame: bool = False) -> Table | Bunch:
-    """Return simulated shopping baskets: 1,000 baskets, 12 products. They were drawn, not observed.
+    """Return simulated shopping baskets: 1,000 baskets, 12 products.
 
-    Shoppers are of three kinds, who shop for breakfast (half of them), a barbecue (.2) or baking (.3), and buy each
-    product independently with a probability that their kind has.
+    Shoppers belong to three classes, who shop for breakfast (half of them), a barbecue (.2) or baking (.3), and buy
+    each product independently with the probability of their class.
 
     Parameters
     ----------
     as_frame : bool, default=False
-        Return a Bunch with a pandas frame in `data`, as scikit-learn's loaders do.
+        Return a Bunch with a pandas data frame in `data`, as scikit-learn's loaders do.
 
     Returns
     -------
@@ -106,22 +106,22 @@ def load_baskets(*, as_frame: bool = False) -> Table | Bunch:
     (1000, 12)
     """
     rng = np.random.default_rng(1)
-    kinds = rng.choice(3, 1000, p=SHARES)
-    often = np.array(list(PRODUCTS.values()))[:, kinds].T / 10
-    table = open_table((rng.random(often.shape) < often).astype(np.uint8), names=PRODUCTS)
+    classes = rng.choice(3, 1000, p=SHARES)
+    p = np.array(list(PRODUCTS.values()))[:, classes].T / 10
+    table = open_table((rng.random(p.shape) < p).astype(np.uint8), names=PRODUCTS)
     return as_bunch(table) if as_frame else table
 
 
 def load_exam(*, as_frame: bool = False) -> Table | Bunch:
-    """Return a simulated exam: 500 students, 20 questions, 1 for a right answer. It was drawn, not observed.
+    """Return a simulated exam: 500 students, 20 questions, 1 for a correct answer.
 
-    The logit of a right answer is discrimination times (ability - difficulty); abilities are standard normal. Some
-    students did not reach the last questions: these cells are blank.
+    The logit of a correct answer is discrimination times (ability - difficulty); abilities are standard normal. Some
+    students did not reach the last questions: these cells are missing.
 
     Parameters
     ----------
     as_frame : bool, default=False
-        Return a Bunch with a pandas frame in `data`, as scikit-learn's loaders do.
+        Return a Bunch with a pandas data frame in `data`, as scikit-learn's loaders do.
 
     Returns
     -------
@@ -136,30 +136,30 @@ def load_exam(*, as_frame: bool = False) -> Table | Bunch:
     """
     rng = np.random.default_rng(2)
     ability, difficulty = rng.normal(size=(500, 1)), np.linspace(-2, 2, 20)
-    chance = 1 / (1 + np.exp(-rng.uniform(0.7, 2.0, 20) * (ability - difficulty)))
-    right = (rng.random(chance.shape) < chance).astype(float)
-    reached = np.where(rng.random(500) < 0.1, rng.integers(14, 20, 500), 20)
-    right[np.arange(20) >= reached[:, None]] = np.nan
-    table = open_table(right, names=[f"Q{j}" for j in range(1, 21)])
+    p = 1 / (1 + np.exp(-rng.uniform(0.7, 2.0, 20) * (ability - difficulty)))
+    correct = (rng.random(p.shape) < p).astype(float)
+    n_reached = np.where(rng.random(500) < 0.1, rng.integers(14, 20, 500), 20)
+    correct[np.arange(20) >= n_reached[:, None]] = np.nan
+    table = open_table(correct, names=[f"Q{j}" for j in range(1, 21)])
     return as_bunch(table) if as_frame else table
 
 
 def load_votes(*, as_frame: bool = False) -> Votes | Bunch:
     """Return 16 votes of the House of Representatives of the United States in 1984, and the parties of its 435 members.
 
-    1 is a vote, pair or announcement for, 0 against. A blank is neither: the member voted "present", did not vote, or
-    made no position known. So a blank is not simply an unknown vote: who abstains may do so for a reason.
+    1 is a vote, pair or announcement for, 0 against. A vote is missing if the member voted "present", did not vote, or
+    made no position known. So a missing value is not simply an unknown vote: members may abstain for a reason.
 
-    The parties (267 democrats, 168 republicans) are for looking at what a model found without them. In the file of
-    ``hiddenbits example votes`` they are a column with two values, which a model takes as one more vote unless it is
-    left out: ``hiddenbits report votes.csv --by party``.
+    The parties (267 democrats, 168 republicans) are for comparison with the results of a model. In the file of
+    ``hiddenbits example votes`` they are a column with two values, which a model treats as one more vote unless it is
+    excluded: ``hiddenbits report votes.csv --by party``.
 
     Source: Congressional Voting Records (1987), UCI Machine Learning Repository, doi 10.24432/C5C01P, CC BY 4.0.
 
     Parameters
     ----------
     as_frame : bool, default=False
-        Return a Bunch with a pandas frame in `data`, and `party` with it in `frame`, as scikit-learn's loaders do.
+        Return a Bunch with a pandas data frame in `data`, and `party` with it in `frame`, as scikit-learn's loaders do.
 
     Returns
     -------
@@ -182,18 +182,17 @@ def load_votes(*, as_frame: bool = False) -> Votes | Bunch:
 def load_zoo(*, as_frame: bool = False) -> Zoo | Bunch:
     """Return the animals of the zoo table: 101 animals, 15 yes/no columns, legs and type.
 
-    The file of ``hiddenbits example zoo`` has legs and type as columns, which are more than bits: leave them out and
-    color by one, ``hiddenbits report zoo.csv --drop legs --drop type --color type``, or fit `LogisticPCA`, which
-    takes them as they are. The names of the animals are not part of the table. Rows that are the same are different
-    animals.
+    The file of ``hiddenbits example zoo`` has legs and type as columns that are not binary: exclude them and color by
+    one of them, ``hiddenbits report zoo.csv --drop legs --drop type --color type``, or fit `LogisticPCA`, which accepts
+    them. The names of the animals are not part of the table. Equal rows are different animals.
 
     Source: Richard Forsyth, Zoo (1990), UCI Machine Learning Repository, doi 10.24432/C5R59V, CC BY 4.0. The source
-    numbers the types from 1 to 7; the words are ours.
+    numbers the types from 1 to 7; we added the words.
 
     Parameters
     ----------
     as_frame : bool, default=False
-        Return a Bunch with a pandas frame in `data`, and `legs` and `type` with it in `frame`, as scikit-learn's
+        Return a Bunch with a pandas data frame in `data`, and `legs` and `type` with it in `frame`, as scikit-learn's
         loaders do.
 
     Returns
@@ -209,21 +208,21 @@ def load_zoo(*, as_frame: bool = False) -> Zoo | Bunch:
     """
     names, rows = _read_csv("zoo")
     columns = dict(zip(names, zip(*rows, strict=True), strict=True))
-    legs, kinds = columns.pop("legs"), columns.pop("type")
+    legs, types = columns.pop("legs"), columns.pop("type")
     X = np.ascontiguousarray(np.array(list(columns.values()), np.uint8).T)
-    zoo = Zoo(X, np.array(legs, np.int64), np.array(kinds), tuple(columns))
+    zoo = Zoo(X, np.array(legs, np.int64), np.array(types), tuple(columns))
     return as_bunch(dict(zip(columns, X.T, strict=True)), legs=zoo.legs, type=zoo.type) if as_frame else zoo
 
 
 def load_carcinoma(*, as_frame: bool = False) -> Survey | Bunch:
-    """Return judgments of 118 slides by seven pathologists, A to G: 1 where they saw carcinoma of the cervix, 0 if not.
+    """Return ratings of 118 slides by seven pathologists, A to G: 1 for carcinoma of the cervix, 0 otherwise.
 
     There are 20 distinct rows.
 
     Parameters
     ----------
     as_frame : bool, default=False
-        Return a Bunch with a pandas frame in `data`, and `count` with it in `frame`, as scikit-learn's loaders do.
+        Return a Bunch with a pandas data frame in `data`, and `count` with it in `frame`, as scikit-learn's loaders do.
 
     Returns
     -------
@@ -244,14 +243,14 @@ def load_carcinoma(*, as_frame: bool = False) -> Survey | Bunch:
     >>> frame = load_carcinoma(as_frame=True).frame
     >>> model = LatentClassAnalysis(3, random_state=0).fit(frame, sample_weight="count")
     >>> model.weights_.round(2)
-    array([0.17, 0.45, 0.38])
+    array([0.45, 0.38, 0.17])
     """
     survey = _counted("carcinoma")
     return as_bunch(survey.X, count=survey.sample_weight) if as_frame else survey
 
 
 def load_gss82(*, as_frame: bool = False) -> Survey | Bunch:
-    """Return what 1,202 white respondents to the General Social Survey of 1982 thought of surveys.
+    """Return the opinions of 1,202 white respondents to the General Social Survey of 1982 about surveys.
 
     PURPOSE of surveys (good, depends, waste of time), their ACCURACY (mostly true, not true), and the interviewer's
     impression: how well questions were understood (UNDERSTA: good, fair or poor) and how respondents took part
@@ -260,7 +259,7 @@ def load_gss82(*, as_frame: bool = False) -> Survey | Bunch:
     Parameters
     ----------
     as_frame : bool, default=False
-        Return a Bunch with a pandas frame in `data`, and `count` with it in `frame`, as scikit-learn's loaders do.
+        Return a Bunch with a pandas data frame in `data`, and `count` with it in `frame`, as scikit-learn's loaders do.
 
     Returns
     -------
@@ -302,7 +301,7 @@ def example_rows(name: str) -> tuple[list[str], list[list[str]]]:
     Parameters
     ----------
     name : {"baskets", "exam", "votes", "zoo"}
-        Which one. The first two are simulated.
+        The example. The first two are simulated.
 
     Examples
     --------

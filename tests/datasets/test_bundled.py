@@ -18,7 +18,7 @@ from hiddenbits.datasets import (
     load_votes,
     load_zoo,
 )
-from hiddenbits.datasets.along import PRODUCTS, SHARES
+from hiddenbits.datasets.bundled import PRODUCTS, SHARES
 
 pytestmark = pytest.mark.core
 
@@ -114,7 +114,7 @@ def test_the_files_are_small_unchanged_and_come_with_their_license():
     """In continuous integration the package is that of the wheel."""
     folder = files("hiddenbits.datasets") / "files"
     found = {file.name: file.read_bytes() for file in folder.iterdir()}
-    license = found.pop("LICENSE-DATA.md").decode()
+    license_text = found.pop("LICENSE-DATA.md").decode()
     for word in (
         "10.24432/C5C01P",
         "10.24432/C5R59V",
@@ -122,7 +122,7 @@ def test_the_files_are_small_unchanged_and_come_with_their_license():
         "Forsyth",
         *found,
     ):
-        assert word in license
+        assert word in license_text
     assert {name: sha256(data) for name, data in found.items()} == {
         "carcinoma.csv": "856bd01d5ec7907fcc27526c4b1644a4e2503be0335accab04464fa007591dc8",
         "gss82.csv": "68d240ae026b7a50123a446fe7d8a1d5e27da34cdebda955eb6785ed4306c9b5",
