@@ -53,7 +53,7 @@ def test_latent_classes_of_levels(survey):
     flags = ["--id", "person", "--drop", "town", "--missing", "-99", "--column-types", "mood:1,2,3,4"]
     output = run("look", survey, *flags, "--column-types", "q1:nominal").stdout
     assert "24 rows x 3 columns" in output
-    assert "9 blanks" in output
+    assert "9 missing values" in output
     assert re.search(r"q1=ja +11 .* 23\n", output)
     assert "mood:1,2,3,4 --column-types q1:nominal --out model.hb" in output.replace("'", "")
     fitted = run("fit", survey, "classes", "-n", "2", "-o", model, *flags).stdout

@@ -98,7 +98,7 @@ def test_the_counts_are_those_of_the_table(page):
     text = page.section("table")
     assert "This table has 100 rows and 8 columns" in text
     assert f"{int(np.nansum(X)):,} ({np.nanmean(X):.0%} of observed cells)" in text
-    assert f"{int(np.isnan(X).sum())} blanks" in text
+    assert f"{int(np.isnan(X).sum())} missing values" in text
     for name, share in zip(COLUMNS, np.nanmean(X, axis=0), strict=True):
         assert re.search(rf"{name} {share:.0%}", text)
 
