@@ -23,9 +23,9 @@ import numpy as np
 
 from hiddenbits.array_types import Bytes, Floats
 from hiddenbits.data import Arrays, Block, Table
-from hiddenbits.data.declared import Additive, Params, Sums
+from hiddenbits.data.declared import Additive, Params, WeightedSums
 from hiddenbits.data.hashing import keyed_rng
-from hiddenbits.data.summary import Summary
+from hiddenbits.data.summary import ColumnSums
 
 T = TypeVar("T", bound=Additive)
 Kept = TypeVar("Kept", bound=Params)
@@ -152,7 +152,7 @@ Run = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
 
 
 P = TypeVar("P", bound=Params)  # parameters
-S = TypeVar("S", bound=Sums)  # statistics
+S = TypeVar("S", bound=WeightedSums)  # statistics
 P_in = TypeVar("P_in", bound=Params, contravariant=True)
 
 
@@ -181,7 +181,7 @@ class Model(Protocol[P, S]):
     def footprint(self, n_columns: int, row_cells: float) -> Footprint:
         """Return what a block of d columns costs, whose rows have so many stored cells on average."""
 
-    def start(self, summary: Summary, key: Key, passes: Passes) -> P:
+    def start(self, summary: ColumnSums, key: Key, passes: Passes) -> P:
         """Return the parameters that a restart begins with: from column means, keyed noise, and passes of its own."""
 
     def prepare(self, params: P) -> Any:
@@ -272,7 +272,7 @@ class Declared(Generic[P]):
                 return f"it has {size} {what} where {wanted} are declared"
         return None
 
-    def stats_flaw(self, stats: Sums, params: P) -> str | None:
+    def stats_flaw(self, stats: WeightedSums, params: P) -> str | None:
         """Return what makes statistics invalid for these parameters, or None."""
         return stats.flaw(params.axis_sizes)
 
@@ -460,7 +460,7 @@ class Persists(Model[P, S], Protocol[P, S]):
     def memory_type(self) -> type[Arrays]:
         """Class of the memory."""
 
-    def first_memory(self, params: P, summary: Summary, key: Key) -> Any:
+    def first_memory(self, params: P, summary: ColumnSums, key: Key) -> Any:
         """Return the memory to begin with."""
 
     def step(self, params: P, memory: Any, stats: S, share_left: float, key: Key, run: Run) -> tuple[P, Any, float]:

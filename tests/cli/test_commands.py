@@ -65,9 +65,9 @@ def test_look_counts(survey):
     assert found["by_column"] == by_hand
     told = run("look", path)
     assert "300 rows x 8 columns" in told.stdout
-    assert "left out" in told.stdout  # in the table of columns
-    assert found["taken_for"]["=who"] == "text"
-    assert found["taken_for"]["age"] == "number"
+    assert "excluded" in told.stdout  # in the table of columns
+    assert found["inferred_types"]["=who"] == "text"
+    assert found["inferred_types"]["age"] == "continuous"
 
 
 def test_look_at_baskets_with_names(tmp_path):

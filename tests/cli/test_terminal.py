@@ -45,7 +45,7 @@ def survey(tmp_path):
 def test_look_escapes_names(survey):
     told = run("look", survey)
     assert f"the same in every row: {SHOWN}\n" in told.stdout
-    assert re.search(r"^'' +constant +'word' \(60\) +left out", told.stdout, re.M)  # a column without a name
+    assert re.search(r"^'' +constant +'word' \(60\) +excluded", told.stdout, re.M)  # a column without a name
     assert r"c\r\x07" in told.stdout  # in the table of columns
 
 

@@ -116,9 +116,9 @@ def test_measures_take_the_column_by_name() -> None:
 @pytest.mark.parametrize(
     ("freq", "name", "match"),
     [
-        ([1, 2, None], "f", "row 2, column 'f': a missing value is no weight"),
-        ([1, "x", 2], "f", "row 1, column 'f': 'x' is no weight"),
-        ([1, float("inf"), 2], "f", "is no weight"),
+        ([1, 2, None], "f", "row 2, column 'f': a missing value is not a weight"),
+        ([1, "x", 2], "f", "row 1, column 'f': 'x' is not a weight"),
+        ([1, float("inf"), 2], "f", "is not a weight"),
         ([1, -1, 2], "f", "weight of row 1 is -1"),
         ([0, 0, 0], "f", "weight of every row is 0"),
         ([1, 2, 3], "g", "sample_weight= names 'g', but the columns are 'a', 'b', 'f'"),

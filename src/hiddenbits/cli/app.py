@@ -78,7 +78,7 @@ def look(
     ] = None,
     json: given.Json = False,
 ) -> None:
-    """Look at a table: what each column is taken for, rows, ones, blanks, duplicate rows."""
+    """Inspect a table: inferred column types, rows, 1s, missing values, duplicate rows."""
     from hiddenbits import evaluate
     from hiddenbits.tables import look
 
@@ -89,16 +89,16 @@ def look(
         _write_recipe(recipe_out, seen_columns.recipe(Path(path_shown(asked.path)).name))
     lines = seen_columns.lines()
     if json and seen_columns.table is None:
-        as_json({"taken_for": _taken(lines), "needs_a_word": seen_columns.needs})
+        as_json({"inferred_types": _inferred_types(lines), "ambiguous": seen_columns.question})
         return
     if not json and lines:
-        table("Columns, and what they are taken for", ["column", "taken for", "values", "what happens"], lines)
+        table("Columns and their inferred types", ["column", "inferred type", "values", "what happens"], lines)
     if seen_columns.table is None:
-        if {"nominal", "ordered"} & {*_taken(lines).values()}:  # what most people with a survey want comes first
-            tell(f"Next: latent classes take columns of several values as they are: {_classes_of(asked)}")
-            tell("\nAll other models take columns of two values:")
-        tell(own_words(str(seen_columns.needs)))
-        tell(f"Next, if these guesses are right: {next_command(asked, seen_columns)}")
+        if {"nominal", "ordinal"} & {*_inferred_types(lines).values()}:  # what most people with a survey want first
+            tell(f"Next: latent class analysis models columns of several values as they are: {_classes_of(asked)}")
+            tell("\nAll other models need binary columns:")
+        tell(own_words(str(seen_columns.question)))
+        tell(f"Next, if these suggestions are right: {next_command(asked, seen_columns)}")
         return
     counted = Opened(seen_columns.table).counted().table
     coding = counted.coding
@@ -107,7 +107,10 @@ def look(
     if json:
         as_json(
             seen.to_dict()
-            | {"columns_without_bits": list(coding.left_out if coding else ()), "taken_for": _taken(lines)}
+            | {
+                "columns_without_bits": list(coding.excluded if coding else ()),
+                "inferred_types": _inferred_types(lines),
+            }
         )
         return
     tell(str(seen))
@@ -118,7 +121,7 @@ def _classes_of(asked: Asked) -> str:
     return asked.command("fit", "classes", out="model.hb")
 
 
-def _taken(lines: list[list[str]]) -> dict[str, str]:
+def _inferred_types(lines: list[list[str]]) -> dict[str, str]:
     return {line[0]: line[1] for line in lines}
 
 

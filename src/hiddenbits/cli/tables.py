@@ -133,12 +133,12 @@ def _only_its_bits(asked: Asked, options: dict[str, Any], model: Any) -> Table:
     from hiddenbits.exceptions import RecodedColumnsWarning, TableError
 
     names = getattr(model, "feature_names_in_", None)
-    options |= {"recode": None, "columns": "bits" if names is None else [str(name) for name in names]}
+    options |= {"recode": None, "columns": "binary" if names is None else [str(name) for name in names]}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RecodedColumnsWarning)
         table = open_table(asked.path, **options)
     for column in () if table.coding is None else table.coding.columns:
-        if column.how != "bits":
+        if column.how != "binary":
             raise TableError(
                 f"{printable(asked.path)}: column {column.name!r} has other values than 0, 1 and blanks, and the model "
                 "was fitted to bits. Recode the column."

@@ -44,7 +44,7 @@ def in_options(text: str) -> str:
     "Choose one with --key, or leave it out with --drop 'my age'."
     """
     text = re.sub(r"open_table\(\.\.\., ([^()]*)\)", r"\1", text)
-    text = text.replace(" Give the options to open_table(X, ...), and fit what it returns.", "")
+    text = text.replace(" Pass the options below to open_table(X, ...), and fit the table that it returns.", "")
     # scikit-learn's message for a parameter that is out of range
     text = re.sub(r"The '(\w+)' parameter of \w+", lambda found: f"The value of {OWN.get(found[1]) or found[1]}", text)
     others = [name for name, _ in OPTION.findall(text) if name not in OWN and name not in READER]

@@ -336,7 +336,7 @@ def pattern_of(dense: AnyArray) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), columns.astype(np.int32)
 
 
-def with_blanks(x: Bits, observed: Bits) -> Floats:
+def with_nan(x: Bits, observed: Bits) -> Floats:
     """Return the cells as floats, NaN where not observed: for people and tests, not for arithmetic."""
     values = x.to_dense().astype(np.float64)
     values[observed.to_dense() == 0] = np.nan

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from hiddenbits.array_types import AnyArray, Floats
-from hiddenbits.data.bits import Bits, with_blanks
+from hiddenbits.data.bits import Bits, with_nan
 from hiddenbits.data.declared import aligned
 from hiddenbits.data.operands import Operand
 
@@ -85,7 +85,7 @@ class Block:
 
     def to_float(self) -> Floats:
         """Return the rows as floats, NaN where not observed: for people and tests, not for arithmetic."""
-        return with_blanks(self.x, self.observed)
+        return with_nan(self.x, self.observed)
 
 
 @dataclass(frozen=True, eq=False)

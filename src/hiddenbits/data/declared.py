@@ -223,7 +223,7 @@ class Params(Arrays):
                 yield name, link, link.free(getattr(self, name)), self.moving.get(name, ...)
 
 
-class Sums(Arrays):
+class WeightedSums(Arrays):
     """What all statistics are: arrays that add up over rows, with the weight of those rows, a number.
 
     `nested` names counts each of which is a part of the next, and the last of them a part of the weight; `classes`, if
@@ -249,7 +249,7 @@ class Sums(Arrays):
 
 
 @dataclass(frozen=True, eq=False)
-class Statistics(Sums):
+class Statistics(WeightedSums):
     """Base of statistics with a log-likelihood of the rows, `bound`; that of bits (`of_bits`) is not above 0."""
 
     bound: Annotated[Floats, ""]

@@ -81,7 +81,7 @@ def open_table(
         ``CombinationMachine(visible="reals")``. An array of float32 stays one, and a memory map is not read.
     columns, drop : name, number or list of them, optional
         The columns that enter the model, or those that do not; a name may be a pattern such as ``"q*"``, and
-        ``columns="bits"`` are those that hold nothing but bits. What does not enter stays with the rows
+        ``columns="binary"`` are those that hold nothing but bits. What does not enter stays with the rows
         (`Table.beside`), of Parquet files above 64 MiB in the files.
     id : name, number or list of them, optional
         Columns that name the rows: they do not enter, and results are written next to them.
@@ -144,7 +144,7 @@ def open_table(
         part_bytes=part_bytes,
         storage_options=storage_options or {},
         options=reader_options,
-        **said_about_columns(about, recipe),
+        **column_options_of(about, recipe),
     )
     check_empty(empty)
     if not isinstance(request.storage_options, Mapping):
@@ -159,7 +159,7 @@ def open_table(
     return table.with_sample_weight(sample_weight)
 
 
-def said_about_columns(about: Mapping[str, Any], recipe: Any) -> dict[str, Any]:
+def column_options_of(about: Mapping[str, Any], recipe: Any) -> dict[str, Any]:
     """Return what a request has of what was said about columns, or of the fitted model that says it."""
     given = {name: value for name, value in about.items() if value is not None}
     model: Any = given.get("recode")

@@ -14,7 +14,7 @@ from hiddenbits.data.layout import Layout
 
 
 @dataclass(frozen=True, eq=False)
-class Summary(Arrays):
+class ColumnSums(Arrays):
     """Weighted counts of a table.
 
     Attributes
@@ -63,12 +63,12 @@ def _random_column(length: int) -> Floats:
     return np.random.default_rng(0xB175).standard_normal((length, 1))
 
 
-def summarize(block: Block) -> Summary:
+def summarize(block: Block) -> ColumnSums:
     """Count a block."""
     weights = block.weights[:, None]
     x, o = block.operands()
     observed = (o.T @ weights)[:, 0]
-    return Summary(
+    return ColumnSums(
         weight=np.asarray(block.weights.sum()),
         rows=np.asarray(float(block.n_rows)),
         ones=np.ascontiguousarray((x.T @ weights)[:, 0]),

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hiddenbits.array_types import LEAST_WEIGHT, MOST_WEIGHT, AnyArray, Floats
-from hiddenbits.data.bits import AllOnes, Bits, Packed, Pattern, with_blanks
+from hiddenbits.data.bits import AllOnes, Bits, Packed, Pattern, with_nan
 from hiddenbits.data.block import Block, Part
 from hiddenbits.data.layout import Layout, layout_of
 from hiddenbits.exceptions import TableError
@@ -265,7 +265,7 @@ class Table:
         """Return the whole table as floats, NaN where not observed; of a missing level all bits. For small tables."""
         x, observed = self.source.read(0, self.source.n_rows)
         if self.layout.all_binary:
-            return with_blanks(x, observed)
+            return with_nan(x, observed)
         return np.where(self.layout.recorded(x, observed) == 1, x.to_dense(), np.nan)
 
 

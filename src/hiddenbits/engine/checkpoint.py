@@ -22,7 +22,7 @@ import numpy as np
 from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data.declared import Params, plain, prefixed, unprefixed
 from hiddenbits.data.hashing import digest
-from hiddenbits.data.summary import Summary
+from hiddenbits.data.summary import ColumnSums
 from hiddenbits.engine.environment import differences, environment
 from hiddenbits.engine.outcome import Restart, StopReason
 from hiddenbits.engine.row_memory import LocalRowMemory, RowMemory
@@ -129,7 +129,7 @@ class Checkpoint:
                 )
             yield
 
-    def load(self, summary: Summary) -> Position | None:
+    def load(self, summary: ColumnSums) -> Position | None:
         """Return the position in the file; None when there is no file."""
         if not self.path.exists():
             return None
@@ -160,7 +160,7 @@ class Checkpoint:
             ) from error
         return position
 
-    def _refuse_other(self, meta: Any, theirs: Mapping[str, AnyArray], summary: Summary) -> None:
+    def _refuse_other(self, meta: Any, theirs: Mapping[str, AnyArray], summary: ColumnSums) -> None:
         """Refuse a checkpoint of another format or of another fit: the first difference that says why."""
         number = meta.get("format")
         if type(number) is not int or number != FORMAT:
@@ -193,7 +193,7 @@ class Checkpoint:
                 f"blocks have {self.height} rows: the table is stored in another format. {remedy}"
             )
 
-    def save(self, position: Position, summary: Summary) -> None:
+    def save(self, position: Position, summary: ColumnSums) -> None:
         """Write a position, atomically. If the disk does not take it, warn once and keep the file that is there."""
         content = self._described(position, summary)
         try:
@@ -211,7 +211,7 @@ class Checkpoint:
                     stacklevel=2,
                 )
 
-    def _described(self, position: Position, summary: Summary) -> tuple[dict[str, Any], dict[str, AnyArray]]:
+    def _described(self, position: Position, summary: ColumnSums) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         """Return what a file says of a position, and its arrays."""
         state, arrays = to_file(position)
         meta = {

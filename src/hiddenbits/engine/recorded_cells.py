@@ -7,14 +7,14 @@ import warnings
 import numpy as np
 
 from hiddenbits.data import Table
-from hiddenbits.data.summary import Summary
+from hiddenbits.data.summary import ColumnSums
 from hiddenbits.exceptions import NoZerosWarning, TableError, UnobservedColumnsWarning
 
 ROUNDING = 1e-9  # of weighted sums, which are added in different orders
 NAMED = 5  # columns that a message names
 
 
-def check_recorded_cells(table: Table, summary: Summary) -> None:
+def check_recorded_cells(table: Table, summary: ColumnSums) -> None:
     """Refuse a table without recorded cells; warn where columns have none, or blanks stand where zeros should."""
     weight = float(summary.weight)
     recorded = summary.recorded(table.layout)

@@ -10,7 +10,7 @@ import numpy as np
 
 from hiddenbits.array_types import Floats
 from hiddenbits.data import Arrays
-from hiddenbits.data.summary import Summary
+from hiddenbits.data.summary import ColumnSums
 from hiddenbits.engine.outcome import Restart
 from hiddenbits.engine.row_memory import RowMemory
 
@@ -170,11 +170,11 @@ class Position:
 class CheckpointStore(Protocol):
     """Keeps positions: a checkpoint file, or nothing."""
 
-    def load(self, summary: Summary) -> Position | None:
+    def load(self, summary: ColumnSums) -> Position | None:
         """Return the position to continue from, None to begin."""
         ...
 
-    def save(self, position: Position, summary: Summary) -> None:
+    def save(self, position: Position, summary: ColumnSums) -> None:
         """Keep a position of the fit to the table with this summary."""
         ...
 

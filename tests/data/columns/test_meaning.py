@@ -7,8 +7,8 @@ from hiddenbits.data.coding.coded_columns import CodedColumn, Coding
 pytestmark = pytest.mark.core
 
 
-def values(name, ones, zeros, blank=None):
-    return CodedColumn(name, "values", ones, zeros, blank=blank)
+def values(name, ones, zeros, if_missing=None):
+    return CodedColumn(name, "values", ones, zeros, if_missing=if_missing)
 
 
 def yes(n):
@@ -41,7 +41,7 @@ def codes(n, first=0):
         ),
         (
             [CodedColumn("age", "above", threshold=40.0), values("wine", ("x",), (), 0), values("tea", (), ("x",), 1)],
-            "1 means above 40 in 'age', 'x' in 'wine' and 'blank' in 'tea'.",
+            "1 means above 40 in 'age', 'x' in 'wine' and 'missing' in 'tea'.",
         ),
         (
             [CodedColumn("size", "one-hot", ("s", "m", "l")), *yes(1)],
@@ -69,7 +69,7 @@ def test_the_sentence(columns, sentence):
         (values("q", ("yes", "perhaps"), ("no",)), ["q = yes or perhaps"]),
         (values("q", ("agree",), ("disagree",)), ["q = agree"]),
         (values("q", (2.5,), (1,)), ["q = 2.5"]),
-        (values("q", (), ("x",), 1), ["q = blank"]),
+        (values("q", (), ("x",), 1), ["q = missing"]),
         (CodedColumn("q", "above", threshold=0.5), ["q > 0.5"]),
         (CodedColumn("q", "one-hot", ("s", "m")), ["q=s", "q=m"]),
     ],

@@ -116,7 +116,7 @@ def opened(path, options):
     if table.read_as is not None:
         read = table.read_as
         cells = {name: (column.values, column.rows.tolist()) for name, column in read.cells.items()}
-        found += [read.coding.to_plain(), read.order, cells, read.looks]
+        found += [read.coding.to_plain(), read.order, cells, read.descriptions]
     return found, [(one.category, str(one.message)) for one in said]
 
 

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from hiddenbits.data import Block, Grid
 from hiddenbits.data.declared import Additive
 from hiddenbits.data.row_sampling import RowSampler
-from hiddenbits.data.summary import Summary
+from hiddenbits.data.summary import ColumnSums
 from hiddenbits.engine.executors.local import Executor, Local
 from hiddenbits.engine.executors.progress import without_progress
 from hiddenbits.engine.outcome import StopReason
@@ -68,7 +68,7 @@ class FitContext:
     grid: Grid
     executor: Executor
     settings: Settings
-    summary: Summary
+    summary: ColumnSums
     checkpoints: CheckpointStore | None = None
     watch: Watch | None = None
     logged: _Logged | None = field(default_factory=_Logged)  # None: nothing is to be logged

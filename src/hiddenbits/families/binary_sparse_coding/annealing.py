@@ -13,7 +13,7 @@ import numpy as np
 
 from hiddenbits.array_types import Floats
 from hiddenbits.data import Arrays, Block
-from hiddenbits.data.summary import Summary
+from hiddenbits.data.summary import ColumnSums
 from hiddenbits.families.binary_sparse_coding.model import EXACT_CAUSES, SparseCoding, sigma
 from hiddenbits.families.binary_sparse_coding.params import CodingParams, RowScores
 from hiddenbits.families.binary_sparse_coding.rows import EVERY_ROW, runs_of, scores_of, statistics_of
@@ -73,7 +73,7 @@ class AnnealedCoding(SparseCoding):
         states = truncation(H, H) if H <= EXACT_CAUSES else self.states
         return Prepared(params, states, 1.0, np.float64)
 
-    def start(self, summary: Summary, key: Key, passes: Passes) -> CodingParams:
+    def start(self, summary: ColumnSums, key: Key, passes: Passes) -> CodingParams:
         """Return W of noise (or about the mean row), and the noise that the table would have without causes."""
         H, rng = self.n_components, key.rng()
         mean = summary.ones / np.maximum(summary.observed, 1e-300)  # of reals these are the sums

@@ -11,7 +11,7 @@ from functools import cached_property, partial
 import numpy as np
 
 from hiddenbits.array_types import Floats
-from hiddenbits.data.declared import Params, Sums
+from hiddenbits.data.declared import Params, WeightedSums
 from hiddenbits.maths.gauss_hermite import Growth, Rule, growth_of_bits, resolving_grid
 from hiddenbits.maths.packed_symmetric import packed_size
 
@@ -92,7 +92,7 @@ class LogisticParams(Params):
 
 
 @dataclass(frozen=True, eq=False)
-class LogisticStats(Sums):
+class LogisticStats(WeightedSums):
     """Sums over rows: the bound, and for each column what its update needs.
 
     Attributes

@@ -24,7 +24,7 @@ import numpy as np
 
 from hiddenbits.array_types import Floats
 from hiddenbits.data import Arrays, Block
-from hiddenbits.data.summary import Summary
+from hiddenbits.data.summary import ColumnSums
 from hiddenbits.families.noisy_or.gibbs import Network, Ones, sweep
 from hiddenbits.families.noisy_or.params import Learns, NoisyOrParams
 from hiddenbits.families.noisy_or.rows import SampledRows
@@ -132,7 +132,7 @@ class NoisyOrSampler(SampledRows):
         wanted = self.n_components[layer]
         return first_prior(self.prior, wanted) * wanted / size
 
-    def start(self, summary: Summary, key: Key, passes: Passes) -> NoisyOrParams:
+    def start(self, summary: ColumnSums, key: Key, passes: Passes) -> NoisyOrParams:
         """Return the lowest layer, with causes that are nearly alike."""
         size = self.size_at_first(0)
         f = first_strengths(summary.means, size, self.leak, self.first_range, key.rng())
@@ -250,7 +250,7 @@ class NoisyOrBlocks(NoisyOrSampler):
     stop_below: ClassVar[float] = 0.05
     memory_type = Steps
 
-    def first_memory(self, params: NoisyOrParams, summary: Summary, key: Key) -> Steps:
+    def first_memory(self, params: NoisyOrParams, summary: ColumnSums, key: Key) -> Steps:
         """Return nothing to remember."""
         return Steps(np.zeros(()))
 

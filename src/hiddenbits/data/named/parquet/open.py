@@ -139,9 +139,9 @@ def _refuse_lists(request: FileRequest, infos: Sequence[FileInfo]) -> None:
     if request.coding is not None:
         return
     with reading(request.files[0]):
-        said = (request.choices or Choices()).about(names if request.names is None else request.names)
+        said = (request.choices or Choices()).by_column(names if request.names is None else request.names)
         for field, one in zip(infos[0].schema, said, strict=False):
-            if is_list(field.type) and not one.out:
+            if is_list(field.type) and not one.is_excluded:
                 raise TableError(
                     f"column {field.name!r} holds {field.type}, not bits. Leave it out with drop=[{field.name!r}], or "
                     f"read its lists of items with column={field.name!r}."

@@ -38,7 +38,7 @@ from scipy import sparse
 from hiddenbits.array_types import Floats, Rows
 from hiddenbits.data import Block
 from hiddenbits.data.kernels import compiled_twin
-from hiddenbits.data.summary import Summary
+from hiddenbits.data.summary import ColumnSums
 from hiddenbits.families.logistic_pca.by_ones.expectations import (
     at_anchors,
     softplus_steps,
@@ -163,7 +163,7 @@ class LogisticByOnes:
             flops=4.0 * row_cells * (q + 1) + 10.0 * group + 100.0,
         )
 
-    def start(self, summary: Summary, key: Key, passes: Passes) -> AnchoredParams:
+    def start(self, summary: ColumnSums, key: Key, passes: Passes) -> AnchoredParams:
         """Return principal components, or random loadings, with cells for the prior."""
         return start_by_ones(self.n_components, self.n_cells, self.start_from, summary, key, passes)
 
