@@ -86,7 +86,7 @@ def test_counts_are_repeated_as_rows() -> None:
     assert table.beside["Freq"] == np.repeat(counts.Freq, counts.Freq).tolist()
     people = open_table(expanded(counts), column_types="auto")
     assert sorted(table.to_float().sum(axis=0)) == sorted(people.to_float().sum(axis=0))  # levels in another order
-    with pytest.raises(TableError, match="no counts"):
+    with pytest.raises(TableError, match="not counts"):
         repeat_rows(open_table(np.eye(2), sample_weight=[0.5, 1]))
 
 

@@ -19,7 +19,7 @@ def two_classes(seed, n=300, d=4):
     return (rng.random((n, d)) < theta[(rng.random(n) < 0.4).astype(int)]).astype(np.float64)
 
 
-def with_nan(X, seed, share=0.1):
+def with_blanks(X, seed, share=0.1):
     X = X.copy()
     X[np.random.default_rng([seed, 1]).random(X.shape) < share] = np.nan
     return X
@@ -59,7 +59,7 @@ def test_one_class_has_the_errors_of_shares(seed):
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("kind", ["mixture", "map 1", "map 2"])
 def test_gradients_and_information_are_derivatives_of_the_likelihood(kind, seed):
-    X = with_nan(two_classes(seed, 80, 5), seed)
+    X = with_blanks(two_classes(seed, 80, 5), seed)
     w = np.random.default_rng(seed).integers(1, 4, len(X)).astype(float)
     if kind == "mixture":
         model = mixture(X, w=w, tol=1e-6, prior_strength=1.0)
@@ -94,7 +94,7 @@ def test_the_prior_has_its_gradient_and_curvature(kind):
 
 @pytest.mark.parametrize("seed", range(2))
 def test_weights_are_repeats_and_storages_agree(seed):
-    X = with_nan(two_classes(seed), seed)
+    X = with_blanks(two_classes(seed), seed)
     w = np.random.default_rng(seed).integers(1, 4, len(X))
     model = mixture(X, w=w)
     found = inference.standard_errors(model, X, sample_weight=w)

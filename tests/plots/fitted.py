@@ -17,7 +17,7 @@ def clusters(seed=0, q=2, refine=True):
 
 
 @cache
-def with_nan(seed=0):
+def with_blanks(seed=0):
     X = clusters(seed)[0].astype(float)
     X[np.random.default_rng(seed).random(X.shape) < 0.2] = np.nan
     return X, LogisticPCA(2, random_state=0).fit(X)

@@ -9,7 +9,7 @@ import pytest
 import hiddenbits
 from hiddenbits import LatentClassAnalysis, LogisticPCA, plots
 from hiddenbits.plots.rows import SAME
-from tests.plots.fitted import clusters, with_nan
+from tests.plots.fitted import clusters, with_blanks
 
 matplotlib = pytest.importorskip("matplotlib", reason="the plot extra is not installed")
 collections = pytest.importorskip("matplotlib.collections", reason="the plot extra is not installed")
@@ -37,7 +37,7 @@ def counts_by_place(model, X):
 
 @pytest.mark.parametrize("blanks", [False, True])
 def test_equal_rows_are_one_glyph_with_an_area_by_their_number(blanks):
-    X, model = with_nan() if blanks else clusters()[::2]
+    X, model = with_blanks() if blanks else clusters()[::2]
     (drawn,) = scatters(plots.map(model, X))
     where, counts = counts_by_place(model, X)
     assert counts.max() > 1
@@ -150,7 +150,7 @@ def test_rows_at_one_place_share_a_label():
 
 @pytest.mark.parametrize("share", [True, 0.5])
 def test_ellipses_have_the_axes_of_the_covariances(share):
-    X, model = with_nan()
+    X, model = with_blanks()
     X = X[:12]
     ax = plots.map(model, X, ellipses=share)
     (drawn,) = (artist for artist in ax.collections if isinstance(artist, collections.EllipseCollection))

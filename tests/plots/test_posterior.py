@@ -7,7 +7,7 @@ from scipy.stats import multivariate_normal
 
 from hiddenbits import LogisticPCA, plots
 from hiddenbits.options import Quadrature
-from tests.plots.fitted import clusters, with_nan
+from tests.plots.fitted import clusters, with_blanks
 
 
 def contours(ax):
@@ -32,7 +32,7 @@ def joint(model, row):
 @pytest.mark.thin(2)
 @pytest.mark.parametrize("n", [0, 50])
 def test_density_against_integration(n):
-    X, model = with_nan()
+    X, model = with_blanks()
     p = joint(model, X[n])
     x, y, density = plots.posterior_density(model, X[n])
     total, _ = dblquad(lambda b, a: p(a, b), -8, 8, -8, 8, epsabs=1e-10)
@@ -74,7 +74,7 @@ def test_marks_are_the_means():
 
 @pytest.mark.slow
 def test_contours_are_inside_the_picture():
-    X, model = with_nan()
+    X, model = with_blanks()
     for n in (0, 40, 80):
         ax = plots.posterior(model, X[n])
         for artist in contours(ax).values():
@@ -84,7 +84,7 @@ def test_contours_are_inside_the_picture():
 
 
 def test_a_row_of_blanks_has_the_prior():
-    _, model = with_nan()
+    _, model = with_blanks()
     x, y, density = plots.posterior_density(model, np.full(8, np.nan))
     truth = multivariate_normal(np.zeros(2)).pdf(np.stack(np.meshgrid(x, y), -1))
     np.testing.assert_allclose(density, truth, atol=1e-6)

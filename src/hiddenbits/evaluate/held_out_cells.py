@@ -110,7 +110,7 @@ def _missed_reals(model: BaseEstimator, truth: Any, masked: Any) -> tuple[Floats
     ln p(cell | rest) = ln p(cell and rest) - ln p(rest): for each column only the rows with a hidden cell in it are
     scored again.
     """
-    asked = truth.seen() & ~masked.seen()
+    asked = truth.observed_cells() & ~masked.observed_cells()
     rest, losses = model.score_samples(masked), np.zeros(len(asked))
     for j in np.flatnonzero(asked.any(axis=0)):
         rows = np.flatnonzero(asked[:, j])

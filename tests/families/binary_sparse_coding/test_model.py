@@ -57,7 +57,7 @@ def test_many_causes_are_chosen_among_by_groups(missing):
     found = model.prepare(params)
     seen = (~np.isnan(rows)).astype(float)
     y = np.nan_to_num(rows)
-    posterior = found.with_nan(y, seen, (y**2).sum(axis=1)) if missing else found.whole(y, (y**2).sum(axis=1))
+    posterior = found.with_blanks(y, seen, (y**2).sum(axis=1)) if missing else found.whole(y, (y**2).sum(axis=1))
     want = np.argsort(-(y @ params.fields) / np.sqrt(seen @ params.fields**2), axis=1)[:, :2]
     assert [set(row) for row in posterior.candidates] == [set(row) for row in want]
     for score, row, chosen in zip(posterior.scores, rows, want, strict=True):

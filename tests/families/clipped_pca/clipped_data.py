@@ -27,7 +27,7 @@ def rows_from(params, n, seed):
     )
 
 
-def with_nan(rows, share, seed):
+def with_blanks(rows, share, seed):
     rows = rows.astype(float)
     rows[np.random.default_rng(seed).random(rows.shape) < share] = np.nan
     return rows

@@ -6,13 +6,13 @@ import pytest
 import hiddenbits
 from hiddenbits import ClippedPCA, IndependentColumns, evaluate
 from hiddenbits.exceptions import TableError
-from tests.families.clipped_pca.clipped_data import bumps, probit_params, rows_from, with_nan
+from tests.families.clipped_pca.clipped_data import bumps, probit_params, rows_from, with_blanks
 
 pytestmark = pytest.mark.core
 
 
 def table(seed=0, d=12, n=900, q=2, missing=0.1, high=0.9):
-    return with_nan(rows_from(probit_params(d, q, seed, high=high), n, seed), missing, seed)
+    return with_blanks(rows_from(probit_params(d, q, seed, high=high), n, seed), missing, seed)
 
 
 def assert_same(one, other, atol=0.0):

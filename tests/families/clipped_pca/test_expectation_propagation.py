@@ -7,7 +7,7 @@ from scipy.stats import norm
 
 from hiddenbits.families.clipped_pca.rows import mills, propagate
 from hiddenbits.maths.packed_symmetric import unpack
-from tests.families.clipped_pca.clipped_data import probit_params, rows_from, with_nan
+from tests.families.clipped_pca.clipped_data import probit_params, rows_from, with_blanks
 from tests.oracle.integration import ProbitPlane
 
 pytestmark = pytest.mark.core
@@ -44,7 +44,7 @@ def test_close_to_integration(seed):
     Left-out bits are harder: what is left of a row is less like a Gaussian than the whole.
     """
     params = probit_params(14, 2, seed)
-    rows = with_nan(rows_from(params, 25, seed), 0.2, seed)
+    rows = with_blanks(rows_from(params, 25, seed), 0.2, seed)
     a, b = params.probit
     found = propagate(a, b, standing(rows))
     truth = ProbitPlane(params.loadings, params.biases, step=0.1)

@@ -15,7 +15,7 @@ from hiddenbits.families.clipped_pca.model import (
     leading,
     pair_log_likelihood,
 )
-from tests.families.clipped_pca.clipped_data import bumps, one_block, probit_params, rows_from, with_nan
+from tests.families.clipped_pca.clipped_data import bumps, one_block, probit_params, rows_from, with_blanks
 
 pytestmark = pytest.mark.core
 
@@ -77,7 +77,7 @@ def test_a_sum_constraint_has_no_such_model(n_columns, smallest, biases):
 def test_a_known_model_is_found(missing):
     """40,000 rows: correlations within .045 (3 standard errors of the worst pair), and so W W', communalities too."""
     truth = probit_params(12, 2, 0, low=0.3, high=0.7)
-    rows = with_nan(rows_from(truth, 40_000, 1), missing, 2)
+    rows = with_blanks(rows_from(truth, 40_000, 1), missing, 2)
     found = fit(rows, pseudo_rows=1e-9)
     assert np.abs(found.correlation - truth.correlation).max() < 0.045
     away = found.loadings @ found.loadings.T - truth.loadings @ truth.loadings.T
@@ -103,7 +103,7 @@ def test_columns_that_do_not_vary():
 
 
 def test_covariances_of_bits():
-    rows = with_nan(rows_from(probit_params(5, 2, 3), 80, 3), 0.3, 3)
+    rows = with_blanks(rows_from(probit_params(5, 2, 3), 80, 3), 0.3, 3)
     spins, found = 2 * rows - 1, bit_covariances(counts_of(rows), biases=True)
     raw = bit_covariances(counts_of(rows), biases=False)
     for i in range(5):
@@ -132,7 +132,7 @@ def test_leading_eigenpairs():
 
 def test_pairwise_likelihood_is_that_of_the_tables():
     params = probit_params(4, 2, 6)
-    rows = with_nan(rows_from(params, 60, 6), 0.2, 6)
+    rows = with_blanks(rows_from(params, 60, 6), 0.2, 6)
     total, R = 0.0, params.loadings @ params.loadings.T
     for i in range(4):
         for j in range(i):
@@ -165,7 +165,7 @@ def test_expected_counts_make_the_same_model():
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 def test_parallel_analysis_finds_the_dimensions(seed, missing):
     truth = probit_params(20, 3, seed, low=0.4, high=0.7)
-    rows = with_nan(rows_from(truth, 1500, seed), missing, seed)
+    rows = with_blanks(rows_from(truth, 1500, seed), missing, seed)
     found = fit(rows, "parallel", seed=seed)
     assert found.n_components == 3
     assert (found.spectrum[:3] > found.chance[:3]).all()
@@ -244,7 +244,7 @@ def test_parameters_of_another_model():
 )
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 def test_unlawful_statistics(change, flaw, missing):
-    stats = counts_of(with_nan(rows_from(probit_params(6, 2, 0), 100, 0), missing, 0))
+    stats = counts_of(with_blanks(rows_from(probit_params(6, 2, 0), 100, 0), missing, 0))
     assert Clipped().stats_flaw(stats, valid()) is None
     if missing == 0.0 and flaw == "wrong shapes":
         return  # one cell has no first three rows

@@ -5,7 +5,7 @@ import pytest
 
 from hiddenbits.families.clipped_pca.model import Clipped
 from hiddenbits.maths.packed_symmetric import unpack
-from tests.families.clipped_pca.clipped_data import one_block, probit_params, rows_from, with_nan
+from tests.families.clipped_pca.clipped_data import one_block, probit_params, rows_from, with_blanks
 from tests.oracle.integration import ProbitPlane
 
 pytestmark = pytest.mark.core
@@ -20,7 +20,7 @@ class Sampling(Clipped):
 
 def setting(q, seed, d=8, n=6, high=0.9):
     params = probit_params(d, q, seed, high=high)
-    rows = with_nan(rows_from(params, n, seed), 0.2, seed)
+    rows = with_blanks(rows_from(params, n, seed), 0.2, seed)
     return params, rows, ProbitPlane(params.loadings, params.biases, step=0.02 if q == 1 else 0.1)
 
 

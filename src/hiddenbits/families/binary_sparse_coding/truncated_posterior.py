@@ -140,7 +140,7 @@ class Prepared:
         """Return the posterior of a run of rows, as `runs_of` hands them out; `out` serves rows without blanks."""
         if observed is None:
             return self.whole(Y, squares, out=out, **asked)
-        return self.with_nan(Y, observed, squares, **asked)
+        return self.with_blanks(Y, observed, squares, **asked)
 
     def whole(
         self,
@@ -163,7 +163,7 @@ class Prepared:
         states = self._quadratic(f, self.couplings.take(self.pair_places(chosen)), chosen)
         return self._resolved(f, states, chosen, self.constants(Y.shape[1], squares), best, only_scores)
 
-    def with_nan(
+    def with_blanks(
         self, Y: AnyArray, observed: AnyArray, squares: Floats, *, best: bool = False, only_scores: bool = False
     ) -> RowPosterior:
         """Return the posterior of rows with blanks, which are 0 in Y and in `observed`."""

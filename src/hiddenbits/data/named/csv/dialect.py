@@ -13,7 +13,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from hiddenbits.data.text_files import NAMES, SAMPLE_BYTES, found_encoding
+from hiddenbits.data.text_files import NAMES, SAMPLE_BYTES, detect_encoding
 from hiddenbits.exceptions import CSVDialectWarning, TableError
 from hiddenbits.quoting import printable
 
@@ -69,7 +69,7 @@ def find_dialect(head: bytes, asked: Dialect, suffix: str, skip_top: int = 0) ->
 
     Some lines at the top (`skip_top`) may be no part of the table.
     """
-    encoding = asked.encoding or found_encoding(head)
+    encoding = asked.encoding or detect_encoding(head)
     text = codecs.getincrementaldecoder(encoding)("replace").decode(head[:SAMPLE_BYTES])
     lines = text.splitlines(keepends=True)
     if len(lines) > 1 and len(head) >= SAMPLE_BYTES:

@@ -78,7 +78,7 @@ def open_parquet(
     max_bytes : int, default=4 GiB
         The most that pairs may take in memory, if the lines of a row do not stand together.
     """
-    files, infos = find_groups(request.files, request.schema, request.given)
+    files, infos = find_groups(request.files, request.schema, request.constants)
     schema = infos[0].schema
     with reading(request.files[0]):
         check_shape(files.n_rows, len(schema))
@@ -118,7 +118,7 @@ def open_files(
     if request.reals:
         raise TableError("reals=True is for tables in memory, and this one stays in its files. Load the rows.")
     check_options(open_parquet, options, "parquet")
-    more = {"files": tuple(files), "given": tuple(given), "schema": schema}
+    more = {"files": tuple(files), "constants": tuple(given), "schema": schema}
     return open_parquet(FileRequest(**{**vars(request), **more}), **options)
 
 
