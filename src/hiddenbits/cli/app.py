@@ -89,12 +89,12 @@ def look(
         _write_recipe(recipe_out, seen_columns.recipe(Path(path_shown(asked.path)).name))
     lines = seen_columns.lines()
     if json and seen_columns.table is None:
-        as_json({"inferred_types": _inferred_types(lines), "ambiguous": seen_columns.question})
+        as_json({"inferred_types": _types_of(lines), "ambiguous": seen_columns.question})
         return
     if not json and lines:
         table("Columns and their inferred types", ["column", "inferred type", "values", "what happens"], lines)
     if seen_columns.table is None:
-        if {"nominal", "ordinal"} & {*_inferred_types(lines).values()}:  # what most people with a survey want first
+        if {"nominal", "ordinal"} & {*_types_of(lines).values()}:  # what most people with a survey want first
             tell(f"Next: latent class analysis models columns of several values as they are: {_classes_of(asked)}")
             tell("\nAll other models need binary columns:")
         tell(own_words(str(seen_columns.question)))
@@ -107,10 +107,7 @@ def look(
     if json:
         as_json(
             seen.to_dict()
-            | {
-                "columns_without_bits": list(coding.excluded if coding else ()),
-                "inferred_types": _inferred_types(lines),
-            }
+            | {"columns_without_bits": list(coding.excluded if coding else ()), "inferred_types": _types_of(lines)}
         )
         return
     tell(str(seen))
@@ -121,7 +118,7 @@ def _classes_of(asked: Asked) -> str:
     return asked.command("fit", "classes", out="model.hb")
 
 
-def _inferred_types(lines: list[list[str]]) -> dict[str, str]:
+def _types_of(lines: list[list[str]]) -> dict[str, str]:
     return {line[0]: line[1] for line in lines}
 
 

@@ -75,11 +75,8 @@ def reading(path: Place | str) -> Iterator[None]:
             if remote is not None and (lost := trouble(error, str(path), remote.secrets)):
                 raise TableError(lost).in_file(path) from cause
             if isinstance(error, (FileNotFoundError, PermissionError)):
-                what = (
-                    "there is no such file"
-                    if isinstance(error, FileNotFoundError)
-                    else "no permission to read the file"
-                )
+                absent = isinstance(error, FileNotFoundError)
+                what = "there is no such file" if absent else "no permission to read the file"
                 raise TableError(f"{what}. The files of a table must stay in place, also on every worker.") from error
             if not isinstance(error, DAMAGE):
                 raise

@@ -73,19 +73,16 @@ class HiddenCells:
 
     def _random_cells(self, run: int) -> NDArray[np.bool_]:
         """Return the random choice for a run of rows: which cells are hidden."""
-        numbers = keyed_rng(self.seed, 2**32, run).integers(
-            0, LEVELS, (self._run_rows, self.n_columns), dtype=np.uint16
-        )
-        return np.asarray(numbers < round(self.share * LEVELS))
+        rng, shape = keyed_rng(self.seed, 2**32, run), (self._run_rows, self.n_columns)
+        return np.asarray(rng.integers(0, LEVELS, shape, dtype=np.uint16) < round(self.share * LEVELS))
 
     def _cells_of(self, rows: NDArray[np.int64]) -> Pattern:
         """Return the hidden cells of any rows, in the order given."""
         runs, parts, positions = rows // self._run_rows, [], []
         for run in np.unique(runs).tolist():
             positions.append(np.flatnonzero(runs == run))
-            parts.append(
-                sparse.csr_array(self._random_cells(run)[rows[positions[-1]] - run * self._run_rows].astype(np.int8))
-            )
+            in_run = rows[positions[-1]] - run * self._run_rows
+            parts.append(sparse.csr_array(self._random_cells(run)[in_run].astype(np.int8)))
         hidden = sparse.csr_array(sparse.vstack(parts, format="csr"))[np.argsort(np.concatenate(positions))]
         return Pattern(hidden.indptr, hidden.indices, self.n_columns)
 

@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import DTypeLike
 
-from hiddenbits.array_types import AnyArray, Bytes
+from hiddenbits.array_types import AnyArray
 
 
 class Operand(Protocol):
@@ -98,7 +98,7 @@ def sums_over_rows(operand: Operand, r: AnyArray) -> AnyArray:
     return np.asarray(operand.T @ r)
 
 
-def floats_of(values: Bytes, dtype: DTypeLike, slot: str | None) -> AnyArray:
+def floats_of(values: AnyArray, dtype: DTypeLike, slot: str | None) -> AnyArray:
     """Return the values as floats, in this thread's buffer for `slot` if there is one."""
     if slot is None:
         return values.astype(dtype)

@@ -17,7 +17,7 @@ from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data.bits import AllOnes, Bits, Dense
 from hiddenbits.data.cell_checks import CHUNK_CELLS, check_form, observed_from_missing
 from hiddenbits.data.columns.gather import cells_of_objects, is_frame, numbers_of, opened_frame
-from hiddenbits.data.operands import scratch
+from hiddenbits.data.operands import floats_of
 from hiddenbits.data.request import Request
 from hiddenbits.data.table import HeldRows, Table
 from hiddenbits.exceptions import TableError
@@ -45,13 +45,7 @@ class Reals(Bits):
 
     def operand(self, dtype: DTypeLike = np.float64, slot: str | None = None) -> AnyArray:
         """Return the numbers; without a copy if they are of that type."""
-        if self.numbers.dtype == dtype:
-            return self.numbers
-        if slot is None:
-            return self.numbers.astype(dtype)
-        floats = scratch(slot, self.shape, dtype)
-        np.copyto(floats, self.numbers)
-        return floats
+        return self.numbers if self.numbers.dtype == dtype else floats_of(self.numbers, dtype, slot)
 
     @property
     def operand_bytes(self) -> int:

@@ -147,7 +147,7 @@ def describe_column(
     name : str
         Its name.
     counts : mapping
-        How key_counts each value occurs; None stands for missing values.
+        How often each value occurs; None stands for missing values.
     form : str
         "date" or "other" if that is the type of the column.
     missing : iterable of keys, optional
@@ -162,18 +162,15 @@ def describe_column(
     n_missing = n_rows - sum(key_counts.values())
 
     def description(inferred_type: InferredType, ordered: Sequence[Key], **details: Any) -> ColumnDescription:
-        first = set(ordered)
-        order = [*ordered, *(key for key in key_counts if key not in first)]
-        values = tuple((labels[key], key_counts[key]) for key in order)
+        values = tuple((labels[key], key_counts[key]) for key in dict.fromkeys((*ordered, *key_counts)))
         return ColumnDescription(name, inferred_type, values, n_rows, n_missing, **details)
 
     if form in ("date", "other"):
         return description("date" if form == "date" else "text", ())
     keys = list(key_counts)
-    codes = [] if named_codes is not None else missing_codes(keys, threshold=threshold, key_counts=key_counts)
+    codes = [] if named_codes is not None else missing_codes(keys, threshold=threshold, counts=key_counts)
     answers = [key for key in keys if key not in codes]
-    notation = number_notation(answers)
-    if notation:
+    if notation := number_notation(answers):
         ambiguity = notation if notation == "signs" or (threshold and notation == "commas") else ""
         return description("continuous", sorted(answers, key=str), ambiguity=ambiguity)
     if not is_id_name(name) and (separator := code_separator(answers, key_counts)):
@@ -182,19 +179,17 @@ def describe_column(
     n_unanswered = n_missing + sum(key_counts[key] for key in codes)
     inferred_type, order = _infer_type(name, answers, key_counts, n_rows, n_unanswered)
     are_numbers = inferred_type == "continuous" or (inferred_type == "id" and not is_id_name(name))
-    if not (threshold and are_numbers) and inferred_type not in (*READ_AS_BITS, *AMBIGUOUS, "constant"):
-        if codes:  # an excluded column has values and no codes
-            inferred_type, order = _infer_type(name, keys, key_counts, n_rows, n_missing)
-        codes = []
-    if codes and inferred_type == "constant":  # one value, and a code for missing
+    has_codes = inferred_type in (*READ_AS_BITS, *AMBIGUOUS, "constant") or (threshold and are_numbers)
+    if codes and not has_codes:  # an excluded column has values and no codes
+        inferred_type, order = _infer_type(name, keys, key_counts, n_rows, n_missing)
+    elif codes and inferred_type == "constant":  # one value, and a code for missing
         inferred_type = "one value or missing"
-    suspected = tuple(labels[key] for key in codes)
-    if inferred_type != "two values":
-        return description(inferred_type, order, suspected_codes=suspected)
-    positive, by_meaning = positive_value(order[0], order[1])
-    negative = order[1] if positive == order[0] else order[0]
-    which = {"positive": labels[positive], "negative": labels[negative], "by_meaning": by_meaning}
-    return description(inferred_type, order, suspected_codes=suspected, **which)
+    details: dict[str, Any] = {"suspected_codes": tuple(labels[key] for key in codes if has_codes)}
+    if inferred_type == "two values":
+        positive, by_meaning = positive_value(order[0], order[1])
+        negative = order[1] if positive == order[0] else order[0]
+        details |= {"positive": labels[positive], "negative": labels[negative], "by_meaning": by_meaning}
+    return description(inferred_type, order, **details)
 
 
 def _counts_by_key(counts: Mapping[Any, int], missing: set[Key]) -> tuple[dict[Key, Any], dict[Key, int]]:
@@ -280,13 +275,13 @@ def _identifies_rows(name: str, keys: Sequence[Key], n_cells: int) -> bool:
 
 
 def missing_codes(
-    keys: Sequence[Key], *, threshold: bool = False, key_counts: Mapping[Key, int] | None = None
+    keys: Sequence[Key], *, threshold: bool = False, counts: Mapping[Key, int] | None = None
 ) -> list[Key]:
     """Return the values that look like codes for missing values.
 
     These are known words, and numbers such as -9, 99 or 998 if they lie below or above all other values, at a distance
     of more than one step of whole numbers and of more than there is between any two others. With a `threshold`, single
-    digits above the others are counts; but a distant number such as 99 that is the most frequent (`key_counts`) is a
+    digits above the others are counts; but a distant number such as 99 that is the most frequent (`counts`) is a
     code, and so is -99 among numbers that are not negative.
 
     Examples
@@ -313,17 +308,15 @@ def missing_codes(
     not_below = [number for number in numbers[:high] if number not in below]
     above = _distant_codes([-n for n in numbers[high:][::-1]], [-n for n in not_below[::-1]], threshold=threshold)
     codes: list[Key] = [*below, *sorted(-number for number in above)]
-    if threshold and key_counts and not above and high < len(numbers) and middle:
-        codes += [n for n in numbers[high:] if n >= 77.0 and n - middle[-1] > 5.0 and _most_frequent(n, key_counts)]
+    if threshold and counts and not above and high < len(numbers) and middle:
+        codes += [n for n in numbers[high:] if n >= 77.0 and n - middle[-1] > 5.0 and _most_frequent(n, counts)]
     if codes and len(codes) == len(numbers) and len(words) == len(keys) - len(numbers):
         return list(words)  # nothing else would be left
     return [*codes, *words]
 
 
-def _most_frequent(number: float, key_counts: Mapping[Key, int]) -> bool:
-    return key_counts[number] >= 3 and all(
-        count < key_counts[number] for key, count in key_counts.items() if key != number
-    )
+def _most_frequent(number: float, counts: Mapping[Key, int]) -> bool:
+    return counts[number] >= 3 and all(count < counts[number] for key, count in counts.items() if key != number)
 
 
 def _distant_codes(codes: list[float], others: list[float], *, threshold: bool) -> list[float]:
@@ -344,7 +337,7 @@ def _distant_codes(codes: list[float], others: list[float], *, threshold: bool) 
     return []
 
 
-def code_separator(keys: Sequence[Key], key_counts: Mapping[Key, int]) -> str:
+def code_separator(keys: Sequence[Key], counts: Mapping[Key, int]) -> str:
     """Return the character between several codes in a cell; empty if cells have one value each.
 
     Codes are short, and some come first in one cell and later in another. In a column of two values, a semicolon or a
@@ -359,20 +352,16 @@ def code_separator(keys: Sequence[Key], key_counts: Mapping[Key, int]) -> str:
     texts = {key: key if isinstance(key, str) else f"{key:g}" for key in keys}
     for separator in SEPARATORS:
         with_several = [key for key, text in texts.items() if separator in text.strip(f"{separator} ")]
-        if not with_several or sum(key_counts.get(key, 1) for key in with_several) < LEAST_SHARE * sum(
-            key_counts.get(key, 1) for key in keys
-        ):
+        n_several, n_cells = (sum(counts.get(key, 1) for key in some) for some in (with_several, keys))
+        if not with_several or n_several < LEAST_SHARE * n_cells:
             continue
-        split_cells = [[code.strip() for code in text.split(separator) if code.strip()] for text in texts.values()]
-        if any(len(code) > LONGEST_CODE for codes in split_cells for code in codes):
+        parts = [[code.strip() for code in text.split(separator) if code.strip()] for text in texts.values()]
+        if any(len(code) > LONGEST_CODE for codes in parts for code in codes):
             continue
         if separator == "," and all(NUMERAL.match(text) for text in texts.values()):
             continue  # decimal commas, or thousands
-        first, later = (
-            {codes[0] for codes in split_cells if codes},
-            {code for codes in split_cells for code in codes[1:]},
-        )
-        if separator == "," and 2 * len(first | later) > sum(map(len, split_cells)):
+        first, later = {codes[0] for codes in parts if codes}, {code for codes in parts for code in codes[1:]}
+        if separator == "," and 2 * len(first | later) > sum(map(len, parts)):
             continue  # hardly any occurs twice: towns and names, as in "Leeds, Yorkshire"
         if first & later or (separator != "," and len(texts) == 2):
             return separator

@@ -304,9 +304,8 @@ def _about_numbers(column: ColumnDescription, *, offers: Collection[str]) -> str
     if "decimal" in offers:
         remedy = "If it is a decimal comma, set decimal=','; if it separates thousands, remove it from the file."
     else:
-        replaced = f"frame[{column.name!r}].str.replace"
-        remedy = f"If it is a decimal comma, use {replaced}(',', '.').astype(float); if it separates thousands, "
-        remedy += "replace it by ''."
+        series = f"frame[{column.name!r}].str.replace"
+        remedy = f"Use {series}(',', '.').astype(float) if it is a decimal comma; {series}(',', '') if not."
     return f"numbers with a comma ({quoted(comma)}). {remedy}"
 
 
@@ -327,10 +326,8 @@ def excluded_message(excluded: Columns, columns: Columns, *, levels: bool = Fals
 def recoded_message(recoded: Columns, columns: Columns) -> str:
     """Return the warning which of two values is 1, once for all columns with the same two."""
     if values_hidden():
-        names = _names(recoded, columns)
-        return f"Columns of two values were recoded as 0 and 1: {names}. To choose the value that is 1, set recode=."
-    groups = _groups(recoded, lambda one: _keys((one.positive, one.negative)))
-    groups.sort(key=len, reverse=True)
+        return f"Recoded as 0 and 1: {_names(recoded, columns)}. To choose the value that is 1, set recode=."
+    groups = sorted(_groups(recoded, lambda one: _keys((one.positive, one.negative))), key=len, reverse=True)
     shown = groups if len(groups) <= SHOWN else groups[: SHOWN - 1]
     parts = [f"{_word(g[0].positive)} = 1, {_word(g[0].negative)} = 0 in {_names(g, columns)}" for g in shown]
     if len(shown) < len(groups):

@@ -76,7 +76,7 @@ def plan(
     if choices.columns is not None and not choices.only_binary(names):  # in the order in which they were named
         first = [names[j] for j in numbers_of(names, choices.columns, "columns")]
         names = list(dict.fromkeys([*first, *names]))
-    descriptions = _descriptions([profiles[name] for name in names], options_of, request, held)
+    descriptions = _descriptions([(profiles[name], options_of[name]) for name in names], request, held)
     all_by_default = not any(options.is_excluded or options.is_named for options in options_of.values())
     if all_by_default and (pair := row_and_item(descriptions)) is not None:
         raise pairs_error(*pair, descriptions, offers=request.offers)
@@ -125,21 +125,18 @@ def plan(
 
 
 def _descriptions(
-    profiles: Sequence[ColumnProfile],
-    options_of: Mapping[str, ColumnOptions],
-    request: Request,
-    held: Mapping[str, ColumnCells],
+    columns: Sequence[tuple[ColumnProfile, ColumnOptions]], request: Request, held: Mapping[str, ColumnCells]
 ) -> list[ColumnDescription]:
     """Describe each column; columns in memory also by whether they seem to count rows."""
-    columns = []
-    for profile in profiles:
-        missing, recode = options_of[profile.name].missing, options_of[profile.name].recode
-        cut = request.threshold is not None or (isinstance(recode, str) and recode != ONE_HOT)
-        columns.append(describe_column(profile.name, profile.counts, form=profile.form, missing=missing, threshold=cut))
-    if not held:
-        return columns
-    cells = [held[profile.name] for profile in profiles]
-    return [replace(one, ambiguity="counts") if counts_rows(one, cells, columns) else one for one in columns]
+    described = []
+    for profile, options in columns:
+        cut = request.threshold is not None or (isinstance(options.recode, str) and options.recode != ONE_HOT)
+        details: dict[str, Any] = {"form": profile.form, "missing": options.missing, "threshold": cut}
+        described.append(describe_column(profile.name, profile.counts, **details))
+    cells = [held[profile.name] for profile, _ in columns] if held else []
+    return [
+        replace(one, ambiguity="counts") if held and counts_rows(one, cells, described) else one for one in described
+    ]
 
 
 def _check_counted(coding: Coding, profiles: Mapping[str, ColumnProfile]) -> None:
@@ -158,7 +155,6 @@ def _coded(
 ) -> CodedColumn | None:
     """Return how a column becomes bits; None if it is ambiguous, or excluded."""
     inferred_type, values = column.inferred_type, tuple(value for value, _ in column.values)
-    code: CodedColumn | None
     if options.recode is not None:
         code = _recoded(column, options.recode)
     elif options.type is not None:

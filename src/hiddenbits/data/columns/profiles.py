@@ -118,9 +118,8 @@ class _Tally:
         if self._has_many and not self._form:
             counts = self._numbers.added_to(counts, int(self._most))
         most_counted = int(self._most) if self._has_many else 0
-        return ColumnProfile(
-            self.name, self._form, {**counts, None: self._n_missing}, most_counted, self._first_infinite
-        )
+        counts[None] = self._n_missing
+        return ColumnProfile(self.name, self._form, counts, most_counted, self._first_infinite)
 
 
 def is_infinite(value: Any) -> bool:

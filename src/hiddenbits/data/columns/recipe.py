@@ -36,9 +36,7 @@ def read_recipe(path: str | os.PathLike[str]) -> Choices:
         raise TableError(f"{shown}: {message_of(error)}") from error
 
 
-def recipe_text(
-    descriptions: Sequence[ColumnDescription], choices: Choices | None = None, source: object = None
-) -> str:
+def recipe_text(columns: Sequence[ColumnDescription], choices: Choices | None = None, source: object = None) -> str:
     """Return a recipe that reads a table as described; ambiguous columns are in comments, with suggestions.
 
     Examples
@@ -62,7 +60,7 @@ def recipe_text(
     thresholds: list[str] = []
     codes: list[str] = []
     ambiguous: list[ColumnDescription] = []
-    for column, options in zip(descriptions, choices.by_column([one.name for one in descriptions]), strict=True):
+    for column, options in zip(columns, choices.by_column([one.name for one in columns]), strict=True):
         if column.name == choices.sample_weight:
             continue
         if options.is_id or (column.inferred_type == "id" and not options.is_excluded and options.recode is None):
