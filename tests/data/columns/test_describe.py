@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from hiddenbits.data.coding.vocabulary import positive_value, is_id_name
+from hiddenbits.data.coding.vocabulary import is_id_name, positive_value
 from hiddenbits.data.columns.describe import describe_column
 
 pytestmark = pytest.mark.core

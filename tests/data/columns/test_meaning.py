@@ -36,8 +36,8 @@ def codes(n, first=0):
         ),
         (
             [*yes(3), *codes(2, 3), values("side", (9,), (5,)), CodedColumn("b")],
-            "Counted as yes: 'Yes' in 3 columns, the value 2 in 'q3' and 'q4' (codes 1 and 2; change with recode=), the "
-            "value 9 in 'side' (codes 5 and 9), and 1 as in the table in 'b'.",
+            "Counted as yes: 'Yes' in 3 columns, the value 2 in 'q3' and 'q4' (codes 1 and 2; change with recode=), "
+            "the value 9 in 'side' (codes 5 and 9), and 1 as in the table in 'b'.",
         ),
         (
             [CodedColumn("age", "above", threshold=40.0), values("wine", ("x",), (), 0), values("tea", (), ("x",), 1)],
