@@ -165,10 +165,11 @@ def test_the_package_own_errors_are_printable(tmp_path):
     path.write_text("a,b\n0,2\n1,1\n1,0\n")
     with pytest.raises(TableError) as caught:
         open_table(path)
-    assert not acts(
-        str(caught.value).replace("\n- ", "").replace("\nTo ", "").replace("\nFor ", "").replace("\nValues ", "")
-    )
-    assert "'b': ordered values 0, 1, 2" in str(caught.value)
+    message = str(caught.value)
+    for start in ("- ", "To ", "LatentClassAnalysis ", "With "):
+        message = message.replace(f"\n{start}", "")
+    assert not acts(message)
+    assert "'b': ordinal values 0, 1, 2" in str(caught.value)
     assert str(caught.value).count(printable(path)) == 1  # named once, though two places name it
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)  # as from a worker
     (folder / "m.hb").write_bytes(b"no model")

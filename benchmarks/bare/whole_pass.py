@@ -13,7 +13,7 @@ import numpy as np
 
 import hiddenbits
 from hiddenbits.data.layout import binary_columns
-from hiddenbits.data.summary import Summary
+from hiddenbits.data.summary import ColumnSums
 from hiddenbits.engine import Local, Outcome, Settings, block_height, fit_em
 from hiddenbits.families.nodes.classes import Classes
 from hiddenbits.families.nodes.params import NodeParams
@@ -32,7 +32,7 @@ class FromHere(Classes):
 
     begin: Any = None
 
-    def start(self, summary: Summary, key: Key, passes: Passes) -> NodeParams:
+    def start(self, summary: ColumnSums, key: Key, passes: Passes) -> NodeParams:
         """Return the given parameters."""
         return self.begin
 

@@ -101,7 +101,7 @@ class RecodedColumnsWarning(UserWarning):
     >>> with warnings.catch_warnings(record=True, action="always") as caught:
     ...     table = hiddenbits.open_table(pandas.DataFrame({"q1": ["yes", "no", "yes"]}))
     >>> print(caught[0].message)
-    Read as bits: yes = 1, no = 0 in 'q1'. To change that, set recode=, such as recode={'q1': {'no': 1}}.
+    Recoded as 0 and 1: yes = 1, no = 0 in 'q1'. To change this, set recode=, such as recode={'q1': {'no': 1}}.
     """
 
 

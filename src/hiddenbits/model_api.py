@@ -22,9 +22,9 @@ import numpy as np
 
 from hiddenbits.array_types import Bytes, Floats
 from hiddenbits.data import Arrays, Block, Table
-from hiddenbits.data.declared import Additive, Params, Sums
+from hiddenbits.data.declared import Additive, Params, WeightedSums
 from hiddenbits.data.hashing import keyed_rng
-from hiddenbits.data.summary import Summary
+from hiddenbits.data.summary import ColumnSums
 
 T = TypeVar("T", bound=Additive)
 Kept = TypeVar("Kept", bound=Params)
@@ -141,7 +141,7 @@ class Footprint:
 
 
 class Passes(Protocol):
-    """Sums a function over the blocks of the table, for a start that needs a pass."""
+    """WeightedSums a function over the blocks of the table, for a start that needs a pass."""
 
     def __call__(self, function: Callable[[Block], T], /) -> T:
         """Return the sum of function(block) over all blocks."""
@@ -152,7 +152,7 @@ Run = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
 
 
 P = TypeVar("P", bound=Params)  # parameters
-S = TypeVar("S", bound=Sums)  # statistics
+S = TypeVar("S", bound=WeightedSums)  # statistics
 P_in = TypeVar("P_in", bound=Params, contravariant=True)
 
 
@@ -181,7 +181,7 @@ class Model(Protocol[P, S]):
     def footprint(self, n_columns: int, row_cells: float) -> Footprint:
         """Return the cost of a block of d columns; `row_cells` is the mean number of stored cells per row."""
 
-    def start(self, summary: Summary, key: Key, passes: Passes) -> P:
+    def start(self, summary: ColumnSums, key: Key, passes: Passes) -> P:
         """Return the first parameters of a restart, from column means, keyed noise, and passes if needed."""
 
     def prepare(self, params: P) -> Any:
@@ -272,7 +272,7 @@ class Declared(Generic[P]):
                 return f"it has {size} {what} where {declared} are declared"
         return None
 
-    def stats_flaw(self, stats: Sums, params: P) -> str | None:
+    def stats_flaw(self, stats: WeightedSums, params: P) -> str | None:
         """Return why statistics are invalid for these parameters, or None."""
         return stats.flaw(params.axis_sizes)
 
@@ -454,7 +454,7 @@ class Persists(Model[P, S], Protocol[P, S]):
     def memory_type(self) -> type[Arrays]:
         """Class of the memory."""
 
-    def first_memory(self, params: P, summary: Summary, key: Key) -> Any:
+    def first_memory(self, params: P, summary: ColumnSums, key: Key) -> Any:
         """Return the initial memory."""
 
     def step(self, params: P, memory: Any, stats: S, share_left: float, key: Key, run: Run) -> tuple[P, Any, float]:

@@ -38,13 +38,13 @@ def test_look_shows_columns_and_what_they_need(survey):
     for words in ("say --missing -99", "--recode mood:3=1 --recode mood:4=1", "--drop q2"):
         assert words in output
     result = json.loads(run("look", survey, "--json").stdout)
-    types = ["id", "two values", "bits", "ordered", "constant"]
+    types = ["id", "two values", "bits", "ordinal", "constant"]
     assert result["inferred_types"] == dict(zip(["person", "q1", "q2", "mood", "town"], types, strict=True))
     assert all(word in output for word in types)
     assert "latent class analysis accepts nominal and ordinal columns: hiddenbits fit" in output
     refused = run("fit", survey, "logistic", "-o", survey.with_name("m.hb"), code=1).stderr
     assert "2 columns need a decision" in refused
-    assert "say --missing -99" in refused
+    assert "set --missing -99" in refused
 
 
 def test_latent_classes_of_levels(survey):
@@ -75,7 +75,7 @@ def test_one_hot_is_explained_and_not_advised(tmp_path):
     shown = run("look", str(tmp_path / "t.csv")).output
     assert "one-hot" not in shown
     assert (
-        "--recode mood:good=1. Values that are not named in --recode are then 0, and all other differences"
+        "--recode mood:good=1. With --recode, values that are not listed become 0, and all other differences"
         in " ".join(shown.split())
     )
     assert "--drop mood" in shown

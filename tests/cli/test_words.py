@@ -76,7 +76,7 @@ def test_errors_name_the_command_lines_options(tmp_path, monkeypatch):
     (tmp_path / "ages.csv").write_text("a,age\n0,3\n1,\n")
     cases = [
         (["look", "two.npz"], "choose one with --key. They are: 'a', 'b'."),
-        (["look", "gray.npy"], "set --threshold to turn"),
+        (["look", "gray.npy"], "set --threshold to make"),
         (["look", "ages.csv", "--drop", "b"], "--drop names 'b'"),
         (["look", "ages.csv", "--empty", "one"], "--empty one is not one of"),
         (

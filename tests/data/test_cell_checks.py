@@ -20,7 +20,7 @@ BITS = np.random.default_rng(0).integers(0, 2, (23, 11))
 HOLES = np.where(np.random.default_rng(1).random((23, 11)) < 0.3, nan, BITS)
 FORMATS = ["csr", "csc", "coo", "bsr", "dok", "lil", "dia"]
 KINDS = [f"{kind}_{box}" for kind in FORMATS for box in ("array", "matrix")]
-REMEDY = "Cells must be 0, 1 or blank; recode the column, or set threshold="
+REMEDY = "Cells must be 0, 1 or empty. Recode the column, or set threshold="
 
 
 def assert_table(table, values):

@@ -9,7 +9,7 @@ import hiddenbits
 from hiddenbits.data import Table
 from hiddenbits.data.coding.coded_columns import CodedColumn, Coding
 from hiddenbits.data.layout import binary_columns
-from hiddenbits.data.masking import Hiding, hide_cells
+from hiddenbits.data.masking import HiddenCells, hide_cells
 from tests.contracts.conftest import MASKS, STORAGES, NotResident, random_rows, table_of
 
 pytestmark = pytest.mark.core
@@ -68,9 +68,9 @@ def test_share(share):
     """The count of hidden cells is binomial: within 4 standard deviations for each of 5 seeds."""
     n = 2000 * 50
     for seed in range(5):
-        count = len(Hiding(share, seed, binary_columns(50)).cells(0, 2000).indices)
+        count = len(HiddenCells(share, seed, binary_columns(50)).cells(0, 2000).indices)
         assert abs(count - n * share) < 4 * np.sqrt(n * share * (1 - share))
-    zero, one = (Hiding(share, seed, binary_columns(50)).cells(0, 20).to_dense() for seed in (0, 1))
+    zero, one = (HiddenCells(share, seed, binary_columns(50)).cells(0, 20).to_dense() for seed in (0, 1))
     assert not np.array_equal(zero, one)
 
 

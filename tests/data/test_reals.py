@@ -32,7 +32,7 @@ def test_blanks_whole_numbers_masks_and_lists():
     table = open_table(ROWS, reals=True, names=["a", "b", "c"])
     assert (table.n_missing, table.names) == (1, ("a", "b", "c"))
     np.testing.assert_array_equal(table.to_float(), ROWS)
-    np.testing.assert_array_equal(table.seen(), ~np.isnan(ROWS))
+    np.testing.assert_array_equal(table.observed_cells(), ~np.isnan(ROWS))
     masked = np.ma.array([[1, 2], [3, 4]], mask=[[0, 1], [0, 0]])
     np.testing.assert_array_equal(open_table(masked, reals=True).to_float(), [[1, np.nan], [3, 4]])
     np.testing.assert_array_equal(open_table([[1, None], [2.5, True]], reals=True).to_float(), [[1, np.nan], [2.5, 1]])
@@ -52,8 +52,8 @@ def test_hidden_cells_and_rows_that_are_taken():
     table = open_table(rows, reals=True)
     hidden = hide_cells(table, 0.3, random_state=1)
     assert 30 < hidden.n_missing < 90
-    np.testing.assert_array_equal(hidden.to_float()[hidden.seen()], rows[hidden.seen()])
-    few = table.hiding(~hidden.seen()[[4, 2]], np.array([4, 2]))
+    np.testing.assert_array_equal(hidden.to_float()[hidden.observed_cells()], rows[hidden.observed_cells()])
+    few = table.hiding(~hidden.observed_cells()[[4, 2]], np.array([4, 2]))
     np.testing.assert_array_equal(few.to_float(), hidden.to_float()[[4, 2]])
 
 
@@ -71,7 +71,7 @@ def test_hidden_cells_and_rows_that_are_taken():
         ("no_such.csv", {}, "there is no such file"),
         (ROWS, {"threshold": 1.0}, "uses cells as they are"),
         (ROWS, {"empty": "zero"}, "uses cells as they are"),
-        (ROWS, {"drop": [0]}, "takes all columns"),
+        (ROWS, {"drop": [0]}, "uses all columns"),
     ],
 )
 def test_refusals(rows, options, message):

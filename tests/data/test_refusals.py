@@ -37,7 +37,7 @@ def refused(message: str, *args, **options) -> None:
 def test_objects_that_are_no_bits(value, shown):
     values = X.astype(object)
     values[3, 2] = value
-    refused(rf"^row 3, column 2 \('c'\): {shown}.* is not a bit.*Cells must be 0, 1 or blank", values, names="abcd")
+    refused(rf"^row 3, column 2 \('c'\): {shown}.* is not a bit.*Cells must be 0, 1 or empty", values, names="abcd")
 
 
 @pytest.mark.parametrize("dtype", ["S1", "M8[s]", "m8[s]", "V2"])

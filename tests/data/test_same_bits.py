@@ -137,10 +137,10 @@ def test_the_same_table_through_every_door(tmp_path, monkeypatch, expected, door
     np.testing.assert_array_equal(table.to_float(), bits)
     assert table.names == tuple(f"q{j}" for j in range(COLUMNS))
     assert table.beside == {"who": TABLE["who"]}
-    assert [(c.name, c.how, c.ones, c.zeros, c.missing, c.blank) for c in table.coding.columns] == [
+    assert [(c.name, c.how, c.ones, c.zeros, c.missing, c.if_missing) for c in table.coding.columns] == [
         (name, "values", ("yes",), ("no",), (), None) for name in table.names
     ]
-    assert table.coding.left_out == ("who",)
+    assert table.coding.excluded == ("who",)
     assert found.coding_ == table.coding
     for name, value in vars(model._params).items():
         assert np.array_equal(vars(found._params)[name], value), name

@@ -86,7 +86,7 @@ def test_counts_are_repeated_as_rows() -> None:
     assert table.beside["Freq"] == np.repeat(counts.Freq, counts.Freq).tolist()
     people = open_table(expanded(counts), column_types="auto")
     assert sorted(table.to_float().sum(axis=0)) == sorted(people.to_float().sum(axis=0))  # levels in another order
-    with pytest.raises(TableError, match="no counts"):
+    with pytest.raises(TableError, match="not counts"):
         repeat_rows(open_table(np.eye(2), sample_weight=[0.5, 1]))
 
 
@@ -116,9 +116,9 @@ def test_measures_take_the_column_by_name() -> None:
 @pytest.mark.parametrize(
     ("freq", "name", "match"),
     [
-        ([1, 2, None], "f", "row 2, column 'f': a missing value is no weight"),
-        ([1, "x", 2], "f", "row 1, column 'f': 'x' is no weight"),
-        ([1, float("inf"), 2], "f", "is no weight"),
+        ([1, 2, None], "f", "row 2, column 'f': a missing value is not a weight"),
+        ([1, "x", 2], "f", "row 1, column 'f': 'x' is not a weight"),
+        ([1, float("inf"), 2], "f", "is not a weight"),
         ([1, -1, 2], "f", "weight of row 1 is -1"),
         ([0, 0, 0], "f", "weight of every row is 0"),
         ([1, 2, 3], "g", "sample_weight= names 'g', but the columns are 'a', 'b', 'f'"),

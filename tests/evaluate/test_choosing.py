@@ -76,7 +76,7 @@ def small_table(name, request):
         return simulate_mixture(150, 8, 2, random_state=5).X
     if name == "noise":
         return rng.random((200, 8)) < rng.uniform(0.2, 0.8, 8)
-    return open_table(request.getfixturevalue("real_data") / "survey" / f"{name}.csv", columns="bits").to_float()
+    return open_table(request.getfixturevalue("real_data") / "survey" / f"{name}.csv", columns="binary").to_float()
 
 
 @pytest.mark.thin(3)

@@ -45,7 +45,7 @@ def test_common_patterns_are_not_copies(seed):
 def test_real_tables(real_data):
     """Silent where common patterns are normal; not where each row of SAT12 is there four times."""
     for name in ("votes/house84.csv", "survey/lsat.csv", "survey/psych_ability.csv"):
-        assert copied_share(open_table(real_data / name, columns="bits")) is None, name
+        assert copied_share(open_table(real_data / name, columns="binary")) is None, name
     assert copied_share(open_table(real_data / "baskets/groceries.txt.gz")) is None
     with np.load(real_data / "tables/news100.npz", allow_pickle=False) as held:
         assert copied_share(open_table(held["X"])) is None

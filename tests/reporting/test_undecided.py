@@ -19,7 +19,7 @@ def frame(bits):
 def test_they_are_left_out_and_named():
     with (
         quick(),
-        pytest.warns(hiddenbits.exceptions.ExcludedColumnsWarning, match=r"Left out, because .*'job', 'grade'"),
+        pytest.warns(hiddenbits.exceptions.ExcludedColumnsWarning, match=r"Excluded because .*'job', 'grade'"),
     ):
         found = report(frame(4)).found
     assert found.numbers["columns"] == 4

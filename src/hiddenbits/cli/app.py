@@ -88,15 +88,15 @@ def look(
         _write_recipe(recipe_out, columns.recipe(Path(path_shown(read_options.path)).name))
     lines, fit_classes = columns.lines(), read_options.command("fit", "classes", out="model.hb")
     if json and columns.table is None:
-        print_json({"inferred_types": _inferred_types(lines), "ambiguous": columns.needs})
+        print_json({"inferred_types": _inferred_types(lines), "ambiguous": columns.question})
         return
     if not json and lines:
         print_table("Columns and their inferred types", ["column", "inferred type", "values", "use"], lines)
     if columns.table is None:
-        if {"nominal", "ordered"} & {*_inferred_types(lines).values()}:  # most surveys: their command comes first
+        if {"nominal", "ordinal"} & {*_inferred_types(lines).values()}:  # most surveys: their command comes first
             print_line(f"Next: latent class analysis accepts nominal and ordinal columns: {fit_classes}")
             print_line("\nAll other models need binary columns:")
-        print_line(reword(str(columns.needs)))
+        print_line(reword(str(columns.question)))
         print_line(f"Next, if these types are right: {next_command(read_options, columns)}")
         return
     table = OpenedTable(columns.table).with_repeated_rows().table
@@ -106,7 +106,7 @@ def look(
     if json:
         print_json(
             summary.to_dict()
-            | {"excluded_columns": list(coding.left_out if coding else ()), "inferred_types": _inferred_types(lines)}
+            | {"excluded_columns": list(coding.excluded if coding else ()), "inferred_types": _inferred_types(lines)}
         )
         return
     print_line(str(summary))

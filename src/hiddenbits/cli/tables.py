@@ -135,12 +135,12 @@ def _open_binary_columns(read_options: ReadOptions, options: dict[str, Any], mod
     from hiddenbits.exceptions import RecodedColumnsWarning, TableError
 
     names = getattr(model, "feature_names_in_", None)
-    options |= {"recode": None, "columns": "bits" if names is None else [str(name) for name in names]}
+    options |= {"recode": None, "columns": "binary" if names is None else [str(name) for name in names]}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RecodedColumnsWarning)
         table = open_table(read_options.path, **options)
     for column in () if table.coding is None else table.coding.columns:
-        if column.how != "bits":
+        if column.how != "binary":
             raise TableError(
                 f"{printable(read_options.path)}: column {column.name!r} has values other than 0, 1 and missing, but "
                 "the model was fitted to 0/1 data. Recode the column."

@@ -44,7 +44,7 @@ def in_options(text: str) -> str:
     "Choose one with --key, or exclude it with --drop 'my age'."
     """
     text = re.sub(r"open_table\(\.\.\., ([^()]*)\)", r"\1", text)
-    text = text.replace(" Give the options to open_table(X, ...), and fit what it returns.", "")
+    text = text.replace(" Pass the options below to open_table(X, ...), and fit the table that it returns.", "")
     # scikit-learn's message for a parameter that is out of range
     text = re.sub(r"The '(\w+)' parameter of \w+", lambda match: f"The value of {FLAGS.get(match[1], match[1])}", text)
     others = [name for name, _ in OPTION.findall(text) if name not in FLAGS and name not in READER]

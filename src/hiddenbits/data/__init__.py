@@ -1,8 +1,8 @@
-"""What a table of bits is, and how it gets in: as named columns, as an array by rows, or as a list of items.
+"""Tables of bits, and how they are opened: from named columns, an array of rows, or a list of items.
 
-`open_table` (open.py) makes a Request; the first of `OPENERS` (openers.py) that accepts the data opens it: a function
-of `named/`, `arrays/` or `items/` returns a `Table` over a `Source`. `Table.grid` cuts it into parts and blocks, which
-a fit asks for: `Grid.load` reads the rows of a part, and `Part.blocks` (block.py) cuts them.
+`open_table` (open.py) creates a Request; the first of `OPENERS` (openers.py) that accepts the data opens it: a function
+of `named/`, `arrays/` or `items/` returns a `Table` over a `Source`. `Table.grid` cuts it into parts and blocks, as a
+fit needs them: `Grid.load` reads the rows of a part, and `Part.blocks` (block.py) cuts them.
 """
 
 from hiddenbits.data.bits import AllOnes, Bits, Complement, Dense, Packed, Pattern

@@ -1,18 +1,18 @@
-"""Matrices of zeros and ones: three storages, one algebra.
+"""Matrices of 0 and 1: three storages, one algebra.
 
-A `Bits` is a read-only 0/1 matrix of shape (rows, columns). It is stored dense (one byte a cell), as the
-pattern of a CSR matrix (where the ones are; never their values), or packed eight to a byte. `AllOnes` and
-`Complement` complete the family, because "which cells were observed" is itself a matrix of bits: with nothing
+A `Bits` is a read-only 0/1 matrix of shape (rows, columns). It is stored dense (one byte per cell), as the
+pattern of a CSR matrix (the positions of the 1s, no values), or packed eight to a byte. `AllOnes` and
+`Complement` complete the family, because the mask of observed cells is a matrix of bits, too: with nothing
 missing it is `AllOnes`, and with few cells missing it is the `Complement` of a short pattern.
 
-Arithmetic happens on an *operand*: `bits.operand(dtype)` gives something that answers ``@`` and ``.T @``, made
-once and used for all the products of a pass over a block::
+Computations use an *operand*: `bits.operand(dtype)` supports ``@`` and ``.T @``, and is made once for all the
+products of an iteration over a block::
 
     x, o = block.operands()
     scores = x @ W          # (rows, k)
     counts = x.T @ R        # (columns, k)
 
-Products of `AllOnes` have a single row, which broadcasts: every row of the full result would be the same.
+Products of `AllOnes` have a single row, which broadcasts: all rows of the full result would be equal.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ ByteArray = Bytes
 
 
 class Bits(ABC):
-    """A read-only matrix of zeros and ones; see the module's docstring for the algebra."""
+    """A read-only matrix of 0 and 1; see the module's docstring for the algebra."""
 
     @property
     @abstractmethod
@@ -47,8 +47,8 @@ class Bits(ABC):
     def operand(self, dtype: DTypeLike = np.float64, slot: str | None = None) -> Operand:
         """Return an object `x` for which ``x @ W`` and ``x.T @ R`` are the matrix products, in `dtype`.
 
-        With a `slot` the floats are put into this thread's buffer of that name, where the next operand with the same
-        slot overwrites them: fresh memory for every block would cost more than the products of a narrow table.
+        With a `slot` the floats are in this thread's buffer of that name, where the next operand with the same slot
+        overwrites them: new memory for every block would cost more than the products of a narrow table.
         """
 
     @property
@@ -58,11 +58,11 @@ class Bits(ABC):
 
     @abstractmethod
     def ones(self) -> tuple[AnyArray, AnyArray]:
-        """Return (indptr, indices): the columns of row i's ones are indices[indptr[i]:indptr[i+1]], ascending."""
+        """Return (indptr, indices): the columns of row i's 1s are indices[indptr[i]:indptr[i+1]], ascending."""
 
     @abstractmethod
     def rows(self, start: int, stop: int) -> Bits:
-        """Return rows start to stop, without copying where the storage allows."""
+        """Return rows start to stop, without copying if the storage allows it."""
 
     @abstractmethod
     def take(self, rows: AnyArray) -> Bits:
@@ -78,13 +78,13 @@ class Bits(ABC):
         """Bytes held in memory."""
 
     def row_sums(self) -> NDArray[np.int64]:
-        """Return the number of ones in each row."""
+        """Return the number of 1s in each row."""
         return np.diff(self.ones()[0]).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
 class Dense(Bits):
-    """One byte a cell: `values` is a C-contiguous (rows, columns) array of uint8 holding 0 and 1."""
+    """One byte per cell: `values` is a C-contiguous (rows, columns) array of uint8 holding 0 and 1."""
 
     values: Bytes
 
@@ -103,7 +103,7 @@ class Dense(Bits):
         return 8 * self.values.size
 
     def ones(self) -> tuple[AnyArray, AnyArray]:
-        """Return the pattern of the ones."""
+        """Return the pattern of the 1s."""
         return pattern_of(self.values)
 
     def rows(self, start: int, stop: int) -> Dense:
@@ -124,13 +124,13 @@ class Dense(Bits):
         return int(self.values.nbytes)
 
     def row_sums(self) -> NDArray[np.int64]:
-        """Return the number of ones in each row."""
+        """Return the number of 1s in each row."""
         return np.asarray(self.values.sum(axis=1, dtype=np.int64))
 
 
 @dataclass(frozen=True, eq=False)
 class Pattern(Bits):
-    """Where the ones are: CSR index pointers (64-bit) and ascending column indices (32-bit where they fit)."""
+    """Positions of the 1s: CSR index pointers (64-bit) and ascending column indices (32-bit where they fit)."""
 
     indptr: NDArray[np.int64]
     indices: AnyArray
@@ -147,7 +147,7 @@ class Pattern(Bits):
         return csr
 
     def csr(self, dtype: DTypeLike = np.float64) -> Any:
-        """Return a scipy CSR array over the same indices; its values are a shared run of ones."""
+        """Return a scipy CSR array over the same indices; its values are a shared array of ones."""
         local = self.indptr
         if len(self.indices) <= np.iinfo(self.indices.dtype).max:
             local = local.astype(self.indices.dtype)  # one index type, or scipy would copy the indices
@@ -189,7 +189,7 @@ class Pattern(Bits):
 
 @dataclass(frozen=True, eq=False)
 class Packed(Bits):
-    """Eight cells a byte, as `numpy.packbits(x, axis=1)` packs them (first column in the highest bit)."""
+    """Eight cells per byte, as packed by `numpy.packbits(x, axis=1)` (first column in the highest bit)."""
 
     packed: Bytes
     n_columns: int
@@ -209,7 +209,7 @@ class Packed(Bits):
         return 8 * self.shape[0] * self.shape[1]
 
     def ones(self) -> tuple[AnyArray, AnyArray]:
-        """Return the pattern of the ones."""
+        """Return the pattern of the 1s."""
         return pattern_of(self.to_dense())
 
     def rows(self, start: int, stop: int) -> Packed:
@@ -230,7 +230,7 @@ class Packed(Bits):
         return int(self.packed.nbytes)
 
     def row_sums(self) -> NDArray[np.int64]:
-        """Return the number of ones in each row (the padding bits are 0, as the checks make sure)."""
+        """Return the number of 1s in each row (the checks ensure that padding bits are 0)."""
         return np.asarray(np.bitwise_count(self.packed).sum(axis=1, dtype=np.int64))
 
 
@@ -251,7 +251,7 @@ class AllOnes(Bits):
 
     @property
     def operand_bytes(self) -> int:
-        """Nothing is made."""
+        """None are needed."""
         return 0
 
     def ones(self) -> tuple[AnyArray, AnyArray]:
@@ -266,7 +266,7 @@ class AllOnes(Bits):
         return AllOnes((min(stop, self.shape[0]) - start, self.shape[1]))
 
     def take(self, rows: AnyArray) -> AllOnes:
-        """Return as many rows as asked for."""
+        """Return as many rows as given."""
         return AllOnes((len(rows), self.shape[1]))
 
     def to_dense(self) -> Bytes:
@@ -275,7 +275,7 @@ class AllOnes(Bits):
 
     @property
     def nbytes(self) -> int:
-        """Nothing is held."""
+        """None are held."""
         return 0
 
     def row_sums(self) -> NDArray[np.int64]:
@@ -285,7 +285,7 @@ class AllOnes(Bits):
 
 @dataclass(frozen=True, eq=False)
 class Complement(Bits):
-    """The other cells: 1 where `of` is 0. Its products cost what those of `of` cost."""
+    """The complement: 1 where `of` is 0. Its products cost as much as those of `of`."""
 
     of: Bits
 
@@ -304,7 +304,7 @@ class Complement(Bits):
         return self.of.operand_bytes
 
     def ones(self) -> tuple[AnyArray, AnyArray]:
-        """Return the pattern of the ones."""
+        """Return the pattern of the 1s."""
         return pattern_of(self.to_dense())
 
     def rows(self, start: int, stop: int) -> Complement:
@@ -325,7 +325,7 @@ class Complement(Bits):
         return self.of.nbytes
 
     def row_sums(self) -> NDArray[np.int64]:
-        """Return the number of ones in each row."""
+        """Return the number of 1s in each row."""
         return self.shape[1] - self.of.row_sums()
 
 
@@ -336,8 +336,8 @@ def pattern_of(dense: AnyArray) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), columns.astype(np.int32)
 
 
-def with_blanks(x: Bits, observed: Bits) -> Floats:
-    """Return the cells as floats, NaN where not observed: for people and tests, not for arithmetic."""
+def with_nan(x: Bits, observed: Bits) -> Floats:
+    """Return the cells as floats, NaN where not observed: for users and tests, not for computations."""
     values = x.to_dense().astype(np.float64)
     values[observed.to_dense() == 0] = np.nan
     return values

@@ -1,4 +1,4 @@
-"""Blocks, the unit of arithmetic, and parts, the unit of loading."""
+"""Blocks, the unit of computation, and parts, the unit of loading."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ from typing import Any
 import numpy as np
 
 from hiddenbits.array_types import AnyArray, Floats
-from hiddenbits.data.bits import Bits, with_blanks
+from hiddenbits.data.bits import Bits, with_nan
 from hiddenbits.data.declared import aligned
 from hiddenbits.data.operands import Operand
 
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """A few hundred to a few thousand consecutive rows, sized so that the arithmetic stays in a core's cache.
+    """A few hundred to a few thousand consecutive rows, so many that computations stay in a core's cache.
 
     Attributes
     ----------
     x : Bits
-        The ones. A cell that was not observed is 0 here.
+        The cells; 0 where not observed.
     observed : Bits
-        1 where the cell was observed. A missing level of a nominal or ordinal column needs no 0 here, as none of its
-        bits is set: see `Layout.recorded`.
+        1 where the cell was observed. Nominal and ordinal columns are always 1 here: a missing one has none of its
+        bits set (see `Layout.recorded`).
     weights : ndarray of shape (rows,)
         Row weights.
     number : int
-        Position on the table's grid: the key of the merge tree and of the random numbers.
+        Position on the table's grid: the key of the summation tree and of the random numbers.
     start : int
         First row, counted over the whole table.
     keep : bool
-        Whether operands are made once and kept from pass to pass: right for a small table in memory.
+        Whether operands are made once and kept from iteration to iteration, as for a small table in memory.
     table_cells : float
-        Cells of the whole table, on which it depends whether compiled kernels are worth loading.
+        Cells of the whole table, which decide whether compiled kernels are worth loading.
     """
 
     x: Bits
@@ -50,14 +50,14 @@ class Block:
     def operands(self) -> tuple[Operand, Operand]:
         """Return the operands of x and observed, for ``@`` and ``.T @``; see `Bits`.
 
-        They are read-only, and they last until the same thread asks another block for its own.
+        They are read-only, and valid until the same thread requests those of another block.
         """
         if self.keep:
             return self._kept
         return self.x.operand(slot="x"), self.observed.operand(slot="observed")
 
     def ones(self) -> tuple[AnyArray, AnyArray]:
-        """Return where the ones of x are, row by row; see `Bits.ones`."""
+        """Return the positions of the 1s of x, row by row; see `Bits.ones`."""
         return self._kept_ones if self.keep else self.x.ones()
 
     @cached_property
@@ -84,8 +84,8 @@ class Block:
         return self.x.shape[1]
 
     def to_float(self) -> Floats:
-        """Return the rows as floats, NaN where not observed: for people and tests, not for arithmetic."""
-        return with_blanks(self.x, self.observed)
+        """Return the rows as floats, NaN where not observed: for users and tests, not for computations."""
+        return with_nan(self.x, self.observed)
 
 
 @dataclass(frozen=True, eq=False)

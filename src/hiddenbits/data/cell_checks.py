@@ -1,8 +1,8 @@
-"""Every check on cells, before any arithmetic: only 0, 1 and blanks pass, and errors say where and what to do.
+"""Checks of all cells before any computation: only 0, 1 and empty cells pass; errors name the cell and the remedy.
 
-A blank (NaN, None, a masked cell, a cell absent from a sparse format) has two possible meanings. *Not observed* is
-missing data; *absent means 0* is how sparse formats write a zero. `empty=` names the meaning; the default "auto"
-takes blanks of sparse formats as zeros and all others as not observed.
+An empty cell (NaN, None, a masked cell, a cell absent from a sparse format) has two possible meanings. *Not observed*
+is missing data; *absent means 0* is how sparse formats write a zero. `empty=` sets the meaning; the default "auto"
+reads empty cells of sparse formats as 0 and all others as not observed.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from hiddenbits.data.sparse_input import as_csr
 from hiddenbits.exceptions import CellTypeError, TableError
 from hiddenbits.quoting import quoted
 
-MAX_BYTES = 4 * 2**30  # the most that a file may unfold to in memory, unless the user says otherwise
-MAX_COLUMNS = 10_000_000  # an item number above this is taken for damage, unless the user says otherwise
+MAX_BYTES = 4 * 2**30  # the most memory that a file may take after decompression, unless the user changes it
+MAX_COLUMNS = 10_000_000  # a larger item number counts as damage, unless the user changes it
 
 Empty = Literal["auto", "zero", "missing"]
 
@@ -32,13 +32,13 @@ CHUNK_CELLS = 1 << 22  # cells checked at a time, so that checking a large array
 
 
 def check_empty(empty: str) -> None:
-    """Refuse anything but the three meanings of an empty cell."""
+    """Raise an error for anything but the three meanings of an empty cell."""
     if empty not in ("auto", "zero", "missing"):
         raise TableError(f"empty={empty!r} is not one of 'auto', 'zero', 'missing'.")
 
 
 def check_threshold(threshold: float | None) -> float | None:
-    """Refuse a threshold that is not a finite number."""
+    """Raise an error for a threshold that is not a finite number."""
     if threshold is None:
         return None
     if not isinstance(threshold, (int, float, np.integer, np.floating)) or not np.isfinite(threshold):
@@ -47,7 +47,7 @@ def check_threshold(threshold: float | None) -> float | None:
 
 
 def check_form(array: AnyArray) -> None:
-    """Refuse an array that has no rows and columns, and complex numbers."""
+    """Raise an error for an array that is not two-dimensional, and for complex numbers."""
     if array.ndim != 2:
         raise TableError(
             f"Expected a table with rows and columns, got an array with {array.ndim} dimension(s). Reshape your data: "
@@ -57,10 +57,10 @@ def check_form(array: AnyArray) -> None:
         raise TableError("Complex data not supported. Give real numbers.")
 
 
-def check_width(n_columns: int, asked: int | None) -> None:
-    """Refuse a table that does not have the number of columns that was asked for."""
-    if asked is not None and n_columns != asked:
-        raise TableError(f"n_columns={asked} was given, but the table has {n_columns} columns.")
+def check_width(n_columns: int, n_expected: int | None) -> None:
+    """Raise an error if the table does not have the expected number of columns."""
+    if n_expected is not None and n_columns != n_expected:
+        raise TableError(f"n_columns={n_expected} was given, but the table has {n_columns} columns.")
 
 
 def dense_bits(
@@ -76,11 +76,11 @@ def dense_bits(
     Parameters
     ----------
     values : ndarray or masked array of shape (rows, columns)
-        0, 1, True, False; NaN, None and masked cells are blanks.
+        0, 1, True, False; NaN, None and masked cells are empty.
     empty : {"auto", "zero", "missing"}
-        What a blank means.
+        What an empty cell means.
     threshold : float, optional
-        If given, any finite number is accepted and a bit is 1 where the number is above the threshold.
+        If given, any finite number is accepted, and a bit is 1 if the number is above the threshold.
     names : tuple of str, optional
         Column names, for error messages.
     first_row : int
@@ -93,29 +93,29 @@ def dense_bits(
     check_form(values)
     if values.dtype.kind not in "biufO":
         raise TableError(
-            f"Cells must be 0, 1 or blank, got an array of dtype {values.dtype}. Recode the two values as 0 and 1."
+            f"Cells must be 0, 1 or empty, got an array of dtype {values.dtype}. Recode the two values as 0 and 1."
         )
     n, d = values.shape
     if values.dtype == np.bool_ and masked is None and threshold is None:
         x = np.ascontiguousarray(values).view(np.uint8)
-        if x.max(initial=0) > 1:  # NumPy takes any byte but 0 for True
+        if x.max(initial=0) > 1:  # to NumPy any byte but 0 is True
             x = (x != 0).view(np.uint8)
         return Dense(x), AllOnes((n, d))
-    as_is = values.dtype == np.uint8 and threshold is None and masked is None
-    x = np.ascontiguousarray(values) if as_is else np.empty((n, d), np.uint8)
+    usable = values.dtype == np.uint8 and threshold is None and masked is None
+    x = np.ascontiguousarray(values) if usable else np.empty((n, d), np.uint8)
     missing: Bytes | None = None
     step = max(1, CHUNK_CELLS // max(d, 1))
     for start in range(0, n, step):
         chunk = slice(start, min(start + step, n))
-        bits, blanks = check_cells(
+        bits, missing_cells = check_cells(
             values[chunk], None if masked is None else masked[chunk], threshold, names, first_row + start
         )
-        if not as_is:
+        if not usable:
             x[chunk] = bits
-        if blanks is not None and empty != "zero":
+        if missing_cells is not None and empty != "zero":
             if missing is None:
                 missing = np.zeros((n, d), np.uint8)
-            missing[chunk] = blanks
+            missing[chunk] = missing_cells
     return Dense(x), AllOnes((n, d)) if missing is None else observed_from_missing(missing)
 
 
@@ -127,34 +127,34 @@ def check_cells(
     first_row: int,
     first_column: int = 0,
 ) -> tuple[AnyArray, NDArray[np.bool_] | None]:
-    """Check a few rows of an array and return (bits, blanks or None); rows and columns are counted from the first."""
+    """Check some rows of an array and return (bits, missing cells or None); messages count from the first row."""
     if values.dtype.kind == "O":
         if masked is not None:
             values = np.where(masked, np.nan, values)
         values = _numbers_from_objects(values, names, first_row, threshold)
-    blanks = np.isnan(values) if values.dtype.kind == "f" else None
+    missing = np.isnan(values) if values.dtype.kind == "f" else None
     if masked is not None:
-        blanks = masked if blanks is None else blanks | masked
-    if blanks is not None and not blanks.any():
-        blanks = None
+        missing = masked if missing is None else missing | masked
+    if missing is not None and not missing.any():
+        missing = None
     if threshold is not None:
         valid = np.isfinite(values) if values.dtype.kind == "f" else np.ones(values.shape, bool)
-        with np.errstate(over="ignore"):  # a threshold beyond the range of a float16 is infinite there
+        with np.errstate(over="ignore"):  # a threshold beyond the range of a float16 becomes infinite
             bits = values > threshold
     elif values.dtype == np.uint8:
         if values.size == 0 or values.max() <= 1:
-            return values if blanks is None else np.where(blanks, np.uint8(0), values), blanks
+            return values if missing is None else np.where(missing, np.uint8(0), values), missing
         valid, bits = values <= 1, values
     else:
         bits = values == 1
         valid = bits | (values == 0)
-    if blanks is not None:
-        valid |= blanks
-        bits = np.where(blanks, np.uint8(0), bits)
+    if missing is not None:
+        valid |= missing
+        bits = np.where(missing, np.uint8(0), bits)
     if not valid.all():
         row, column = (int(i) for i in np.argwhere(~valid)[0])
         raise bad_cell(values[row, column], first_row + row, first_column + column, names, threshold)
-    return bits, blanks
+    return bits, missing
 
 
 def _numbers_from_objects(
@@ -177,7 +177,7 @@ def _numbers_from_objects(
 def bad_cell(
     value: object, row: int, column: int, names: tuple[str, ...] | None, threshold: float | None
 ) -> TableError:
-    """Return the error for a cell that is not a bit: what, where, and what to do."""
+    """Return the error for an invalid cell: what is wrong, where, and what to do."""
     where = f"row {row}, column {column}" + (f" ({names[column]!r})" if names and column < len(names) else "")
     shown = quoted(value)
     if threshold is not None and not isinstance(value, (str, bytes, Number)):
@@ -187,13 +187,13 @@ def bad_cell(
     if shown in ("inf", "-inf"):
         return TableError(f"{where}: infinity ({shown}) is not a bit. Use NaN for a cell that was not observed.")
     return TableError(
-        f"{where}: {shown} is not a bit. Cells must be 0, 1 or blank; recode the column, or set threshold= "
-        "to turn numbers into bits. LatentClassAnalysis(column_types='nominal') takes columns of several values."
+        f"{where}: {shown} is not a bit. Cells must be 0, 1 or empty. Recode the column, or set threshold= to make "
+        "numbers binary. LatentClassAnalysis(column_types='nominal') models columns of several values."
     )
 
 
 def observed_from_missing(missing: Bytes) -> Bits:
-    """Return the observed-mask in the storage that suits it: a pattern of the rarer kind, or dense."""
+    """Return the observed-mask in the best storage: dense, or a pattern of the missing or observed cells if few."""
     return observed_bits(missing.copy(), mask_for(missing.mean() if missing.size else 0.0))
 
 
@@ -247,23 +247,23 @@ def sparse_bits(
         )
     csr = as_csr(matrix, first_row)
     if csr.dtype.kind not in "biuf":
-        raise TableError(f"Cells must be 0, 1 or blank, got a sparse array of dtype {csr.dtype}.")
+        raise TableError(f"Cells must be 0, 1 or empty, got a sparse array of dtype {csr.dtype}.")
     data, n_columns = csr.data, csr.shape[1]
     indptr, indices = pattern(csr.indptr, csr.indices, n_columns)
-    blanks = np.isnan(data) if data.dtype.kind == "f" else np.zeros(len(data), bool)
+    missing = np.isnan(data) if data.dtype.kind == "f" else np.zeros(len(data), bool)
     with np.errstate(over="ignore"):
-        on = data > threshold if threshold is not None else data == 1
-    valid = np.isfinite(data) if threshold is not None else on | (data == 0)
-    valid |= blanks
+        is_one = data > threshold if threshold is not None else data == 1
+    valid = np.isfinite(data) if threshold is not None else is_one | (data == 0)
+    valid |= missing
     if not valid.all():
-        at = int(np.flatnonzero(~valid)[0])
-        row = int(np.searchsorted(indptr, at, side="right") - 1)
-        raise bad_cell(data[at], first_row + row, int(indices[at]), names, threshold)
-    x = Pattern(*_kept(indptr, indices, on & ~blanks), n_columns)
+        stored = int(np.flatnonzero(~valid)[0])
+        row = int(np.searchsorted(indptr, stored, side="right") - 1)
+        raise bad_cell(data[stored], first_row + row, int(indices[stored]), names, threshold)
+    x = Pattern(*_kept(indptr, indices, is_one & ~missing), n_columns)
     if empty == "missing":
-        return x, Pattern(*_kept(indptr, indices, ~blanks), n_columns)
-    if empty == "auto" and blanks.any():
-        return x, Complement(Pattern(*_kept(indptr, indices, blanks), n_columns))
+        return x, Pattern(*_kept(indptr, indices, ~missing), n_columns)
+    if empty == "auto" and missing.any():
+        return x, Complement(Pattern(*_kept(indptr, indices, missing), n_columns))
     return x, AllOnes(csr.shape)
 
 
@@ -282,24 +282,24 @@ def _kept(indptr: NDArray[np.int64], indices: AnyArray, keep: NDArray[np.bool_])
 
 
 def check_distinct(fields: Sequence[str]) -> None:
-    """Refuse two columns of one name."""
+    """Raise an error if two columns have the same name."""
     if len(set(fields)) == len(fields):
         return
-    often = Counter(fields)
-    twice = [name for name in often if often[name] > 1]
-    many = "Two" if often[twice[0]] == 2 else f"{often[twice[0]]:,}"
-    also = f" (and so it is with {', '.join(map(repr, twice[1:9]))})" if len(twice) > 1 else ""
-    other = f", such as names={_distinct(fields)!r}" if len(fields) <= SHOWN_NAMES else " with names=[...]"
-    raise TableError(f"{many} columns are called {twice[0]!r}{also}. Give each column a unique name{other}.")
+    counts = Counter(fields)
+    repeated = [name for name in counts if counts[name] > 1]
+    count = "Two" if counts[repeated[0]] == 2 else f"{counts[repeated[0]]:,}"
+    further = f" (likewise {', '.join(map(repr, repeated[1:9]))})" if len(repeated) > 1 else ""
+    example = f", such as names={_distinct(fields)!r}" if len(fields) <= SHOWN_NAMES else " with names=[...]"
+    raise TableError(f"{count} columns are called {repeated[0]!r}{further}. Give each column a unique name{example}.")
 
 
 def _distinct(fields: Sequence[str]) -> list[str]:
-    """Return names that are all different: the second "a" is "a.2"."""
-    used, found = set(fields), []
-    for at, name in enumerate(fields):
-        count, new = 1, name
-        while at > 0 and new in found:
+    """Return distinct names: the second "a" becomes "a.2"."""
+    used, distinct = set(fields), []
+    for position, name in enumerate(fields):
+        count, unique = 1, name
+        while position > 0 and unique in distinct:
             count += 1
-            new = f"{name}.{count}" if f"{name}.{count}" not in used else name
-        found.append(new)
-    return found
+            unique = f"{name}.{count}" if f"{name}.{count}" not in used else name
+        distinct.append(unique)
+    return distinct

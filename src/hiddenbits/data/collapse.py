@@ -1,9 +1,9 @@
-"""Equal rows collapsed into one row with a weight: real tables of bits repeat themselves.
+"""Equal rows collapsed into one row with a weight: in real binary data many rows are equal.
 
-That saves time and changes no answer: what depends on places or on the number of rows (which rows a long table begins
-on) is decided from all rows, which `Grid.given` keeps; and a sum over rows is the same sum, but for rounding.
+This saves time and changes no result: what depends on the position or number of rows (the rows on which the fit of a
+long table begins) is decided from all rows, which `Grid.given` keeps; and sums over rows differ only by rounding.
 
-Rows are equal when their ones and their missing cells are the same. The distinct rows keep the order of their first
+Rows are equal when their 1s and their missing cells are the same. The distinct rows keep the order of their first
 appearance; weights add; the inverse index restores per-row results.
 """
 
@@ -24,78 +24,78 @@ from hiddenbits.data.row_sampling import SomeRows
 from hiddenbits.data.table import Grid, MemorySource, Table
 
 WORTH = 0.8  # collapse only if at most this share of the rows is distinct
-HEAD = 2  # times `few` rows are looked at before all of them are
+HEAD = 2  # times `limit` first rows are checked before all rows are
 
 
-def collapse(table: Table, few: int = 0) -> tuple[Table, NDArray[np.int64] | None]:
+def collapse(table: Table, limit: int = 0) -> tuple[Table, NDArray[np.int64] | None]:
     """Return (table of distinct rows with weights, index of each row's distinct row).
 
-    Only for tables in memory, not for memory maps. When few rows repeat, and `few` or more are distinct, the table
-    comes back as it is, with None.
+    Only for tables in memory, not for memory maps. If few rows are repeated, and `limit` or more are distinct, the
+    table is returned unchanged, with None.
     """
     source = table.source
     if not isinstance(source, MemorySource) or source.mapped or source.n_rows < 2:
         return table, None
     first, inverse = distinct_rows(source.x, source.observed)
-    if len(first) > WORTH * source.n_rows and len(first) >= few:
+    if len(first) > WORTH * source.n_rows and len(first) >= limit:
         return table, None
     weights = np.bincount(inverse, weights=table.weights, minlength=len(first)).astype(np.float64)
     small = MemorySource(source.x.take(first), source.observed.take(first))
     return Table(small, table.names, weights, table.part_bytes, levels=table.coding_of_levels), inverse
 
 
-def collapsed(grid: Grid, few: int = 0, reduce: Callable[[Callable[[Block], Any], Grid], Any] | None = None) -> Grid:
-    """Return the grid with equal rows collapsed where that is worth it; `given` then has all rows.
+def collapsed(grid: Grid, limit: int = 0, reduce: Callable[[Callable[[Block], Any], Grid], Any] | None = None) -> Grid:
+    """Return the grid with equal rows collapsed if that is worthwhile; `given` then has all rows.
 
-    With fewer than `few` distinct rows it always is, wherever the rows are. For that `reduce`, the engine's sum over
-    blocks, goes once through a table on disk, unless its first rows show that there are more.
+    Fewer than `limit` distinct rows are always collapsed, wherever the rows are. For this `reduce`, the engine's sum
+    over blocks, reads a table on disk once, unless its first rows show that there are more.
     """
     table = grid.table
     if isinstance(table.source, MemorySource) and not table.source.mapped:
-        small, inverse = collapse(table, few)
+        small, inverse = collapse(table, limit)
         return grid if inverse is None else replace(small.grid(grid.height), given=grid)
-    if reduce is None or table.shape[0] < few or not table.only_bits or _many_at_first(table, few):
+    if reduce is None or table.shape[0] < limit or not table.only_bits or _many_at_first(table, limit):
         return grid
-    found: DistinctRows = reduce(partial(_distinct_of_block, few), grid)
-    if found.rows is None:
+    distinct: DistinctRows = reduce(partial(_distinct_of_block, limit), grid)
+    if distinct.rows is None:
         return grid
-    small = found.rows.table(float(found.rows.weights.sum()))
+    small = distinct.rows.table(float(distinct.rows.weights.sum()))
     small = replace(small, names=table.names, part_bytes=table.part_bytes, levels=table.coding_of_levels)
     return replace(small.grid(grid.height), given=grid)
 
 
-def _many_at_first(table: Table, few: int) -> bool:
-    """Return whether so many of the first rows are distinct that a table is not collapsed."""
-    head = table.source.read(0, min(HEAD * few, table.shape[0])) if few else None
-    return head is None or len(distinct_rows(*head)[0]) >= few
+def _many_at_first(table: Table, limit: int) -> bool:
+    """Return whether too many of the first rows are distinct for a table to be collapsed."""
+    head = table.source.read(0, min(HEAD * limit, table.shape[0])) if limit else None
+    return head is None or len(distinct_rows(*head)[0]) >= limit
 
 
 @dataclass(frozen=True, eq=False)
 class DistinctRows:
-    """The distinct rows of some blocks with their weights, in order of first appearance; None where they are many."""
+    """The distinct rows of some blocks with their weights, in order of first appearance; None if `limit` is reached."""
 
     rows: SomeRows | None
-    few: int
+    limit: int
 
     def __iadd__(self, other: Self) -> Self:
         if self.rows is None or other.rows is None:
-            return type(self)(None, self.few)
-        both = self.rows
-        both += other.rows
-        first, inverse = distinct_rows(Dense(both.x), Dense(both.observed))
-        if len(first) >= self.few:
-            return type(self)(None, self.few)
-        weights = np.bincount(inverse, weights=both.weights).astype(np.float64)
-        return type(self)(SomeRows(both.x[first], both.observed[first], weights, both.sparse), self.few)
+            return type(self)(None, self.limit)
+        rows = self.rows
+        rows += other.rows
+        first, inverse = distinct_rows(Dense(rows.x), Dense(rows.observed))
+        if len(first) >= self.limit:
+            return type(self)(None, self.limit)
+        weights = np.bincount(inverse, weights=rows.weights).astype(np.float64)
+        return type(self)(SomeRows(rows.x[first], rows.observed[first], weights, rows.sparse), self.limit)
 
 
-def _distinct_of_block(few: int, block: Block) -> DistinctRows:
+def _distinct_of_block(limit: int, block: Block) -> DistinctRows:
     first, inverse = distinct_rows(block.x, block.observed)
-    if len(first) >= few:
-        return DistinctRows(None, few)
+    if len(first) >= limit:
+        return DistinctRows(None, limit)
     x, observed = block.x.take(first).to_dense(), block.observed.take(first).to_dense()
     weights = np.bincount(inverse, weights=block.weights).astype(np.float64)
-    return DistinctRows(SomeRows(x, observed, weights, isinstance(block.x, Pattern)), few)
+    return DistinctRows(SomeRows(x, observed, weights, isinstance(block.x, Pattern)), limit)
 
 
 def distinct_rows(x: Bits, observed: Bits) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -113,7 +113,7 @@ def distinct_rows(x: Bits, observed: Bits) -> tuple[NDArray[np.int64], NDArray[n
 
 
 def _row_keys(bits: Bits, stream: int) -> NDArray[np.uint64]:
-    """Return a 64-bit key a row: equal rows have equal keys, and different ones hardly ever do."""
+    """Return a 64-bit key per row: equal rows have equal keys, and different ones hardly ever do."""
     if isinstance(bits, Complement):
         return _row_keys(bits.of, stream)
     keys = np.empty(bits.shape[0], np.uint64)
@@ -137,22 +137,22 @@ def _words(bits: Bits) -> NDArray[np.uint64]:
 def _split_collisions(
     x: Bits, observed: Bits, first: NDArray[np.int64], inverse: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Give rows whose key is shared by a different row a class of their own, so that equality is exact."""
+    """Give rows a number of their own if a different row has the same key, so that equality is exact."""
     others = np.flatnonzero(first[inverse] != np.arange(len(inverse)))
     strays: list[int] = []
     step = max(1, (1 << 22) // max(x.shape[1], 1))
     for start in range(0, len(others), step):
         rows = others[start : start + step]
         for bits in (x,) if isinstance(observed, AllOnes) else (x, observed):
-            mine, theirs = bits.take(rows), bits.take(first[inverse[rows]])
-            strays.extend(rows[_differ(mine, theirs)].tolist())
+            row_bits, first_bits = bits.take(rows), bits.take(first[inverse[rows]])
+            strays.extend(rows[_differ(row_bits, first_bits)].tolist())
     if strays:
         inverse = inverse.copy()
-        seen: dict[bytes, int] = {}
+        numbers: dict[bytes, int] = {}
         for row in sorted(set(strays)):
-            one = np.array([row])
-            key = x.take(one).to_dense().tobytes() + observed.take(one).to_dense().tobytes()
-            inverse[row] = seen.setdefault(key, len(first) + len(seen))
+            only = np.array([row])
+            key = x.take(only).to_dense().tobytes() + observed.take(only).to_dense().tobytes()
+            inverse[row] = numbers.setdefault(key, len(first) + len(numbers))
     return inverse
 
 

@@ -1,13 +1,13 @@
-"""Arrays that declare their shapes and ranges, and check themselves: the bases of parameters and of statistics.
+"""Arrays with declared and checked shapes and ranges: the base classes of parameters and of statistics.
 
     weights: Annotated[Floats, "K", SHARES, LOGS]      one number for each of K classes, which add up to 1
-    observed: Annotated[Floats, "[d] K"]               (d, K), or (1, K) where all columns have the same
-    chance: Annotated[Floats, "k?"]                    (k,), or (0,) where there is none
-    moments: Annotated[Floats, "d q*(q+1)//2"]         a size that follows from the letters of arrays before it
+    observed: Annotated[Floats, "[d] K"]               (d, K), or (1, K) if all columns have the same
+    chance: Annotated[Floats, "k?"]                    (k,), or (0,) if there is none
+    moments: Annotated[Floats, "d q*(q+1)//2"]         a size computed from the letters of previous arrays
 
-A letter has one size in all arrays of an object, at least 1; in statistics it is that of the parameters. A range says
-what the numbers may be. A link makes an array one that a fit extrapolates, and says in which coordinates. What a
-declaration cannot say is written by hand, after it: `super().flaw() or ...`.
+A letter has one size in all arrays of an object, at least 1; in statistics it is that of the parameters. A range
+restricts the numbers. An array with a link is extrapolated by fits, in the coordinates of the link. Checks that cannot
+be declared are methods: `super().flaw() or ...`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 
 from hiddenbits.array_types import AnyArray, Floats
 
-SLACK = 1e-6  # share of the weight by which sums of counts may miss what they should be, through rounding
+SLACK = 1e-6  # share of the weight by which sums of counts may be wrong through rounding
 
 
 class Additive(Protocol):
@@ -32,10 +32,10 @@ class Additive(Protocol):
 
 
 def aligned(state: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what was unpickled with every array at an even address.
+    """Return an unpickled state with every array aligned in memory.
 
-    What comes over a network may lie anywhere, and NumPy leaves BLAS aside for arrays at odd addresses: products would
-    take longer, and add in another order.
+    Arrays from a network may be unaligned. NumPy does not use BLAS for these: products would take longer, and add in
+    another order.
     """
     return {name: np.require(x, requirements="A") if isinstance(x, np.ndarray) else x for name, x in state.items()}
 
@@ -45,7 +45,7 @@ class Arrays:
     """A frozen dataclass whose fields are all NumPy arrays (0-d for numbers).
 
     Subclasses only list their fields. Statistics are Arrays that the engine adds; parameters are Arrays that it
-    saves, restores and hands to every block.
+    saves, restores and passes to every block.
 
     Examples
     --------
@@ -65,11 +65,11 @@ class Arrays:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, AnyArray]) -> Self:
-        """Build from arrays by name; each field must be there."""
+        """Build from arrays by name; no field may be absent."""
         return cls(**{field.name: arrays[field.name] for field in fields(cls)})
 
     def __iadd__(self, other: Self) -> Self:
-        """Add in place, field by field. A field that broadcasts (see `AllOnes`) grows where it must."""
+        """Add in place, field by field. A field that broadcasts (see `AllOnes`) grows if necessary."""
         changed: dict[str, AnyArray] = {}
         for field in fields(self):
             mine, theirs = getattr(self, field.name), getattr(other, field.name)
@@ -85,7 +85,7 @@ class Arrays:
 
 
 def plain(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return NumPy numbers as Python ones, tuples as lists and names as text, in mappings too: JSON knows no other."""
+    """Convert to types of JSON, also in nested mappings: NumPy to Python numbers, tuples to lists, names to text."""
     return {str(name): _plain(value) for name, value in values.items()}
 
 
@@ -110,7 +110,7 @@ def unprefixed(prefix: str, arrays: Mapping[str, AnyArray]) -> dict[str, AnyArra
 
 @dataclass(frozen=True)
 class Range:
-    """What the numbers of an array may be: a test, and how to say it."""
+    """What the numbers of an array may be: a test, and its description."""
 
     holds: Callable[[AnyArray], bool]
     words: str
@@ -118,14 +118,14 @@ class Range:
 
 @dataclass(frozen=True)
 class Link:
-    """Coordinates without borders: of an array, as a new one, and from anywhere back to an array that is in range."""
+    """Unbounded coordinates: from an array to its coordinates, and from any coordinates to an array in range."""
 
     free: Callable[[AnyArray], Floats]
     back: Callable[[Floats], Floats]
 
 
 class Declaration(NamedTuple):
-    """What is declared of an array: `Annotated[Floats, "d K", PROBABILITIES, LOGITS]`."""
+    """The declaration of an array: `Annotated[Floats, "d K", PROBABILITIES, LOGITS]`."""
 
     axes: tuple[str, ...]
     range: Range | None
@@ -133,30 +133,30 @@ class Declaration(NamedTuple):
 
 
 @cache
-def _declared(kind: Any) -> dict[str, Declaration]:
-    """Return what a class declares of each of its arrays."""
+def _declared(class_: Any) -> dict[str, Declaration]:
+    """Return the declarations of the arrays of a class."""
     declared = {}
-    for name, hint in get_type_hints(kind, include_extras=True).items():
+    for name, hint in get_type_hints(class_, include_extras=True).items():
         if hasattr(hint, "__metadata__"):
             shape, *others = hint.__metadata__
-            marks = {type(mark): mark for mark in others}
-            declared[name] = Declaration(tuple(shape.split()), marks.get(Range), marks.get(Link))
+            by_type = {type(other): other for other in others}
+            declared[name] = Declaration(tuple(shape.split()), by_type.get(Range), by_type.get(Link))
     return declared
 
 
 def _shape_flaw(arrays: Arrays, sizes: dict[str, int]) -> str | None:
-    """Return which shapes do not fit each other, or None; the sizes of letters that are new are put into `sizes`."""
+    """Return an error text if shapes are inconsistent, or None; the sizes of new letters are added to `sizes`."""
     declared = {name: axes for name, (axes, *_) in _declared(type(arrays)).items()}  # type: ignore[arg-type]
     for name, axes in declared.items():
         shape = getattr(arrays, name).shape
         if len(shape) != len(axes) or not all(_fits(n, axis, sizes) for n, axis in zip(shape, axes, strict=True)):
-            wanted = (f"{name} ({', '.join(axes)})" for name, axes in declared.items())
-            return "shapes must be " + ", ".join(wanted)
+            shapes = (f"{name} ({', '.join(axes)})" for name, axes in declared.items())
+            return "shapes must be " + ", ".join(shapes)
     return None
 
 
 def _fits(n: int, axis: str, sizes: dict[str, int]) -> bool:
-    """Return whether n is a size that the axis may have."""
+    """Return whether an axis may have size n."""
     if (axis[0], n) == ("[", 1) or (axis[-1], n) == ("?", 0):
         return True
     letter = axis.strip("[]?")
@@ -167,11 +167,11 @@ def _fits(n: int, axis: str, sizes: dict[str, int]) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Params(Arrays):
-    """Base of parameters: a frozen dataclass of arrays, each with its declared shape, range and link."""
+    """Base class of parameters: a frozen dataclass of arrays, each with its declared shape, range and link."""
 
     @cached_property
     def axis_sizes(self) -> Mapping[str, int]:
-        """What the letters of the declared shapes stand for."""
+        """The sizes of the letters in the declared shapes."""
         sizes: dict[str, int] = {}
         _shape_flaw(self, sizes)
         return sizes
@@ -182,7 +182,7 @@ class Params(Arrays):
         return self.axis_sizes["d"]
 
     def flaw(self) -> str | None:
-        """Return what makes these arrays invalid, or None."""
+        """Return why these arrays are invalid, or None."""
         if flaw := _shape_flaw(self, {}):
             return flaw
         for name, (_, allowed, _) in _declared(type(self)).items():  # type: ignore[arg-type]
@@ -191,7 +191,7 @@ class Params(Arrays):
         return None
 
     def reordered(self, axis: str, order: AnyArray) -> Self:
-        """Return the parameters in another order along one axis, such as other numbers of the same classes."""
+        """Return the parameters in another order along one axis, such as that of the classes."""
         arrays = {
             name: np.ascontiguousarray(np.take(getattr(self, name), order, axis=axes.index(axis)))
             for name, (axes, *_) in _declared(type(self)).items()  # type: ignore[arg-type]
@@ -201,15 +201,15 @@ class Params(Arrays):
 
     @property
     def moving(self) -> Mapping[str, Any]:
-        """Of arrays in which not all numbers have a coordinate: an index of those that have one."""
+        """For arrays in which not all numbers have a coordinate: an index of those that have one."""
         return {}
 
     def to_vector(self) -> Floats:
-        """Return the coordinates of all arrays with a link, in one row."""
+        """Return the coordinates of all arrays with a link, as a vector."""
         return np.concatenate([z[part].ravel() for _, _, z, part in self._coordinates()])
 
     def with_vector(self, vector: Floats) -> Self:
-        """Return the parameters at other coordinates; what has none stays as it is."""
+        """Return the parameters at other coordinates; numbers without coordinates stay the same."""
         arrays: dict[str, Floats] = {}
         for name, link, z, part in self._coordinates():
             z[part], vector = vector[: z[part].size].reshape(z[part].shape), vector[z[part].size :]
@@ -217,17 +217,17 @@ class Params(Arrays):
         return replace(self, **arrays)
 
     def _coordinates(self) -> Iterator[tuple[str, Link, Floats, Any]]:
-        """Yield the name, the link and the coordinates of each array that has a link, and which of them move."""
+        """Yield the name, link and coordinates of each array that has a link, and the index of those that change."""
         for name, (_, _, link) in _declared(type(self)).items():  # type: ignore[arg-type]
             if link is not None:
                 yield name, link, link.free(getattr(self, name)), self.moving.get(name, ...)
 
 
-class Sums(Arrays):
-    """What all statistics are: arrays that add up over rows, with the weight of those rows, a number.
+class WeightedSums(Arrays):
+    """Base class of all statistics: arrays that are sums over rows, with the weight of those rows, a number.
 
-    `nested` names counts each of which is a part of the next, and the last of them a part of the weight; `classes`, if
-    it is the last, has one number for each class and adds up to the weight.
+    `nested` lists counts each of which is part of the next, and the last of which is part of the weight; if the last
+    is `classes`, it has one number for each class, and these add up to the weight.
     """
 
     weight: Floats
@@ -235,7 +235,7 @@ class Sums(Arrays):
     nested: ClassVar[tuple[str, ...]] = ()
 
     def flaw(self, sizes: Mapping[str, int]) -> str | None:
-        """Return what makes the statistics invalid where letters stand for these sizes, or None."""
+        """Return why the statistics are invalid, given the sizes of the letters, or None."""
         if _shape_flaw(self, dict(sizes)):
             return "the statistics have the wrong shapes"
         if self.weight <= 0:
@@ -249,8 +249,8 @@ class Sums(Arrays):
 
 
 @dataclass(frozen=True, eq=False)
-class Statistics(Sums):
-    """Base of statistics with a log-likelihood of the rows, `bound`; that of bits (`of_bits`) is not above 0."""
+class Statistics(WeightedSums):
+    """Base class of statistics with a log-likelihood of the rows, `bound`; that of bits (`of_bits`) is at most 0."""
 
     bound: Annotated[Floats, ""]
     weight: Annotated[Floats, ""]
@@ -258,7 +258,7 @@ class Statistics(Sums):
     of_bits: ClassVar[bool] = True
 
     def flaw(self, sizes: Mapping[str, int]) -> str | None:
-        """Return what makes the statistics invalid where letters stand for these sizes, or None."""
+        """Return why the statistics are invalid, given the sizes of the letters, or None."""
         if flaw := super().flaw(sizes):
             return flaw
         too_high = self.of_bits and self.bound > SLACK * float(self.weight)

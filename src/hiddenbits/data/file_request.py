@@ -1,4 +1,4 @@
-"""What every reader of files is asked, and what readers share."""
+"""The request to every reader of files, and functions that readers share."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hiddenbits.data.request import Request
 from hiddenbits.exceptions import TableError
 from hiddenbits.quoting import discreet, printable, redacted
 
-# What the libraries below us raise on a damaged file. Not `Exception`: our own mistakes should stay visible.
+# Errors of other libraries for damaged files. Not `Exception`: our own mistakes should stay visible.
 DAMAGE = (
     *(OSError, EOFError, ValueError, TypeError, LookupError, ArithmeticError, MemoryError, RuntimeError, SyntaxError),
     *(UserWarning, csv.Error, struct.error, tokenize.TokenError, zlib.error, zipfile.BadZipFile),
@@ -28,26 +28,26 @@ DAMAGE = (
 
 @dataclass(frozen=True)
 class FileRequest(Request):
-    """What the reader of a format is asked: a request, and the files.
+    """The request to the reader of a format, with the files.
 
     Attributes
     ----------
     files : tuple of Place
         The files.
     schema : pyarrow.Schema or None
-        The columns of the table, of which a Parquet file may lack some; None where all files have the same.
-    given : tuple of dict
-        For each Parquet file, the one value of columns that are not in it, but in its path or in the log of a lake.
+        The columns of the table, some of which a Parquet file may lack; None if all files have the same.
+    constants : tuple of dict
+        For each Parquet file, the constant values of columns that are in its path or in the log of a lake.
     """
 
     files: tuple[Place, ...] = ()
     schema: Any = None
-    given: tuple[Mapping[str, Any], ...] = ()
+    constants: tuple[Mapping[str, Any], ...] = ()
 
 
 @contextmanager
 def naming(path: Place | str) -> Iterator[None]:
-    """Name the file in every `TableError`; warnings, also where they are errors, stay what they are."""
+    """Name the file in every `TableError`; warnings stay the same, also if they are errors."""
     with discreet(path):
         try:
             yield
@@ -59,9 +59,9 @@ def naming(path: Place | str) -> Iterator[None]:
 
 @contextmanager
 def reading(path: Place | str) -> Iterator[None]:
-    """Name the file in every `TableError`, and turn a library's complaint about a damaged file into one.
+    """Name the file in every `TableError`, and raise one for the errors of other libraries about a damaged file.
 
-    So does what goes wrong on the way to a remote file, whose bytes are fetched as a library asks for them.
+    Also for network errors, because the bytes of a remote file are fetched when a library reads them.
     """
     with naming(path):
         try:
@@ -69,17 +69,15 @@ def reading(path: Place | str) -> Iterator[None]:
         except (TableError, ImportError):
             raise
         except Exception as error:
-            # not chained if remote: a secret may stand there in another form than the one that is known
+            # not chained if remote: it may contain a secret in another form than the known one
             remote = path if isinstance(path, RemoteFile) else None
             cause = error if remote is None else None
             if remote is not None and (lost := remote_problem(error, str(path), remote.secrets)):
                 raise TableError(lost).in_file(path) from cause
             if isinstance(error, (FileNotFoundError, PermissionError)):
-                gone = isinstance(error, FileNotFoundError)
-                raise TableError(
-                    f"{'there is no such file' if gone else 'no permission to read the file'}. A table's files must "
-                    "stay where they are, on every worker too."
-                ) from error
+                absent = isinstance(error, FileNotFoundError)
+                what = "there is no such file" if absent else "no permission to read the file"
+                raise TableError(f"{what}. The files of a table must stay in place, also on every worker.") from error
             if not isinstance(error, DAMAGE):
                 raise
             raise TableError(
@@ -89,7 +87,7 @@ def reading(path: Place | str) -> Iterator[None]:
 
 
 def check_options(reader: Callable[..., Any], options: Iterable[str], name: str) -> None:
-    """Refuse options that the reader of a format does not have."""
+    """Raise an error for options that the reader of a format does not have."""
     known = sorted({*inspect.signature(reader).parameters} - {"request"})
     for option in options:
         if option not in known:
@@ -99,13 +97,13 @@ def check_options(reader: Callable[..., Any], options: Iterable[str], name: str)
 
 
 def check_shape(n_rows: int, n_columns: int) -> None:
-    """Refuse a table without rows or columns before work is done on it, in the words of `Table`."""
+    """Raise the error of `Table` for a table without rows or columns before any work is done on it."""
     if n_rows < 1 or n_columns < 1:
         raise TableError(f"The table has {n_rows} rows and {n_columns} columns. It needs at least one of each.")
 
 
 def check_widths(files: Sequence[Place], widths: Sequence[int]) -> None:
-    """Refuse files with different numbers of columns."""
+    """Raise an error if files have different numbers of columns."""
     for file, width in zip(files, widths, strict=True):
         if width != widths[0]:
             raise TableError(

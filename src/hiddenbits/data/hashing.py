@@ -1,8 +1,7 @@
-"""Numbers out of numbers: random generators by key, hashes of rows, digests. Every rule of the package is in this file.
+"""Random generators by key, hashes of rows, digests: all such rules of the package are in this file.
 
-Fits, samples and the names of cached fits depend on these numbers, so no rule may change; a better one gets a name of
-its own. Whole numbers are computed modulo 2^64. (The checksum inside model files belongs to their format:
-`hiddenbits.store.header`.)
+Fits, samples and the names of cached fits depend on these numbers, so no rule may change; a better one gets a new
+name. Whole numbers are computed modulo 2^64. (The checksum of model files is in `hiddenbits.store.header`.)
 """
 
 from __future__ import annotations
@@ -20,17 +19,17 @@ Hashes = NDArray[np.uint64]
 
 PRIME = 2**31 - 1
 GOLDEN = 0x9E3779B97F4A7C15  # 2^64 over the golden ratio: the step of the generator splitmix64
-MURMUR3 = ((33, 0xFF51AFD7ED558CCD), (33, 0xC4CEB9FE1A85EC53))  # how MurmurHash3 ends: shifts and factors
-SPLITMIX = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))  # and how splitmix64 does
+MURMUR3 = ((33, 0xFF51AFD7ED558CCD), (33, 0xC4CEB9FE1A85EC53))  # shifts and factors of the finalizer of MurmurHash3
+SPLITMIX = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))  # and of splitmix64
 
 
 def keyed_rng(*words: int) -> np.random.Generator:
-    """Return the random generator at an address of whole numbers: the same numbers on every worker, in any order."""
+    """Return the random generator of a key of whole numbers: the same numbers on every worker, in any order."""
     return np.random.Generator(np.random.Philox(np.random.SeedSequence(words)))
 
 
 def digest(*pieces: bytes | memoryview) -> str:
-    """Return the SHA-256 of some pieces, one after the other, in hexadecimal."""
+    """Return the SHA-256 of concatenated pieces in hexadecimal."""
     hashed = hashlib.sha256()
     for piece in pieces:
         hashed.update(piece)
@@ -38,13 +37,13 @@ def digest(*pieces: bytes | memoryview) -> str:
 
 
 def uniform_by_row(seed: int, rows: Hashes) -> Floats:
-    """Return a random number in [0, 1) for each number of a row."""
+    """Return a random number in [0, 1) for each row number."""
     factors = np.random.default_rng(seed).integers(2**63, size=3, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
     return _share(_mixed((rows + np.uint64(1)) * factors[0], [(32, factors[1]), (32, factors[2])], 32))
 
 
 def uniform_by_row_and_unit(seed: int, rows: Hashes, n_units: int) -> Floats:
-    """Return a random number in (0, 1) for each row and unit, (rows, units): further units change no others."""
+    """Return a random number in (0, 1) for each row and unit, (rows, units); more units leave the others unchanged."""
     units = np.arange(1, n_units + 1, dtype=np.uint64) * np.uint64(SPLITMIX[0][1])
     with np.errstate(over="ignore"):
         start = rows[:, None] * np.uint64(GOLDEN) + units + np.uint64(seed)
@@ -52,20 +51,20 @@ def uniform_by_row_and_unit(seed: int, rows: Hashes, n_units: int) -> Floats:
 
 
 def row_hashes(cells: Bytes, observed: Bytes | None, keys: Hashes) -> Hashes:
-    """Return a number for each row, spread evenly, that differs between rows with different bits or blanks.
+    """Return a number for each row, uniformly distributed, that differs between rows with different cells.
 
-    `keys` are `word_keys`. A row without blanks has the same number with `observed` and without.
+    `keys` are `word_keys`. A row without missing cells has the same number with `observed` and without.
     """
     hashes = hash_words(words_of(np.packbits(cells, axis=1)), keys[0])
     if observed is not None:
-        holes = ~observed.all(axis=1)
-        seen = hash_words(words_of(np.packbits(observed[holes], axis=1)), keys[1])
-        hashes[holes] = _mixed(hashes[holes] + seen, MURMUR3, 33)
+        has_missing = ~observed.all(axis=1)
+        mask_hashes = hash_words(words_of(np.packbits(observed[has_missing], axis=1)), keys[1])
+        hashes[has_missing] = _mixed(hashes[has_missing] + mask_hashes, MURMUR3, 33)
     return hashes
 
 
 def word_keys(n_columns: int) -> Hashes:
-    """Return an odd factor for each word of 64 columns, (2, words): for bits, and for which of them are observed."""
+    """Return an odd factor for each word of 64 columns, (2, words): for the bits, and for the observed-mask."""
     keys = np.random.default_rng(0xB175).integers(0, 1 << 64, (2, -(-n_columns // 64)), dtype=np.uint64)
     return np.asarray(keys | np.uint64(1))
 
@@ -78,7 +77,7 @@ def words_of(packed: Bytes) -> Hashes:
 
 
 def hash_words(words: Hashes, keys: Hashes) -> Hashes:
-    """Return a number for each row of words; one pair of different rows in 2^64 has the same."""
+    """Return a number for each row of words; of 2^64 pairs of different rows one has equal numbers."""
     hashes: Hashes = np.zeros(len(words), np.uint64)
     for word, key in zip(words.T, keys, strict=True):
         hashes = _mixed((hashes ^ word) * key, MURMUR3, 33)
@@ -86,14 +85,14 @@ def hash_words(words: Hashes, keys: Hashes) -> Hashes:
 
 
 def set_numbers(n: int, seed: int | list[int]) -> Hashes:
-    """Return a fixed random number for each of n things: sets of them with the same sum are the same set."""
+    """Return a fixed random number for each of n elements: sets of them with equal sums are equal."""
     return np.random.default_rng(seed).integers(1, 2**63, n, dtype=np.uint64)
 
 
 def number_of_bits(seed: int, x: Any, observed: Any, shape: tuple[int, int]) -> Floats:
-    """Return a whole number below 2^31 for each row of bits, given as factors of a matrix product.
+    """Return a whole number below 2^31 for each row of bits, whose operands are given.
 
-    Whole numbers below 2^53 in all: the sums are exact, in whatever order a storage adds them.
+    All sums are whole numbers below 2^53, and so exact in whatever order a storage adds them.
     """
     n, d = shape
     rng = np.random.default_rng(seed)
@@ -103,7 +102,7 @@ def number_of_bits(seed: int, x: Any, observed: Any, shape: tuple[int, int]) -> 
 
 
 def number_of_reals(seed: int, x: Floats, observed: Bytes) -> Floats:
-    """Return a whole number below 2^31 for each row of real numbers, as they lie in memory."""
+    """Return a whole number below 2^31 for each row of real numbers, from their bytes."""
     factors = 2 * np.random.default_rng(seed).integers(2**62, size=(2, x.shape[1]), dtype=np.uint64) + np.uint64(1)
     words = (x + 0.0).view(np.uint64)  # -0 is 0
     words = (words ^ (words >> np.uint64(32))) * factors[0]
@@ -113,7 +112,7 @@ def number_of_reals(seed: int, x: Floats, observed: Bytes) -> Floats:
 
 
 def _mixed(numbers: Hashes, rounds: Iterable[tuple[int, int | np.uint64]], last: int) -> Hashes:
-    """Return numbers of which each bit depends on every bit: rounds of a shift and a factor, and a last shift."""
+    """Mix numbers so that each bit depends on every bit: rounds of a shift and a factor, and a last shift."""
     for shift, factor in rounds:
         numbers = (numbers ^ (numbers >> np.uint64(shift))) * np.uint64(factor)
     return np.asarray(numbers ^ (numbers >> np.uint64(last)))

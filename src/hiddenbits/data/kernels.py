@@ -1,7 +1,7 @@
-"""Compiled twins of functions, and whether they are used for a block: numba takes most of a second to load.
+"""Compiled versions of functions, and whether a block uses them: numba takes most of a second to load.
 
-Small tables never earn that. The size of the table decides, and nothing that depends on the process: the same table
-gives the same bits everywhere.
+This is not worthwhile for small tables. Only the size of the table decides, nothing that depends on the process, so
+that the same table gives identical results everywhere.
 """
 
 from __future__ import annotations
@@ -17,41 +17,41 @@ if TYPE_CHECKING:
     from hiddenbits.data.block import Block
 
 T = TypeVar("T")
-LARGE_CELLS = 1 << 20  # from which on they pay
+LARGE_CELLS = 1 << 20  # cells of a table from which on compiled kernels are used
 _thread = threading.local()
 
 
 def compiled_twin(module: str, name: str | None = None) -> Callable[[], Any]:
-    """Return a function that imports a module of compiled functions, or one of these; it returns None without numba."""
+    """Return a function that imports a module of compiled functions, or one of them; it returns None without numba."""
 
     @cache
     def load() -> Any:
         try:
-            found = import_module(module)
+            imported = import_module(module)
         except ImportError:
             return None
-        return found if name is None else getattr(found, name)
+        return imported if name is None else getattr(imported, name)
 
     return load
 
 
 def kernels_pay(work: float = 1.0) -> bool:
-    """Return whether compiled kernels are worth loading for the block that this thread works on.
+    """Return whether compiled kernels are worth loading for the block that this thread processes.
 
-    `work` is the time for a cell, next to that in a mixture of ten classes.
+    `work` is the time per cell, relative to that of a mixture of ten classes.
     """
     return bool(work * getattr(_thread, "table_cells", math.inf) >= LARGE_CELLS)
 
 
 def by_size(function: Callable[[Block], T]) -> Callable[[Block], T]:
-    """Return the function of a block with `kernels_pay` as the size of the block's table has it."""
+    """Wrap a function of a block so that `kernels_pay` knows the size of the block's table."""
 
-    def at_work(block: Block) -> T:
-        before = getattr(_thread, "table_cells", math.inf)
+    def sized_function(block: Block) -> T:
+        previous = getattr(_thread, "table_cells", math.inf)
         _thread.table_cells = block.table_cells
         try:
             return function(block)
         finally:
-            _thread.table_cells = before
+            _thread.table_cells = previous
 
-    return at_work
+    return sized_function

@@ -1,4 +1,4 @@
-"""Which bits belong to a column: one for a binary column, and one for each level of a nominal or ordinal column."""
+"""The bits of each column: one for a binary column, and one for each level of a nominal or ordinal column."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ class Layout:
     Parameters
     ----------
     sizes : tuple of int
-        Bits of each column: 1 of a binary one, otherwise the number of its levels.
+        Bits of each column: 1 for a binary one, otherwise the number of its levels.
     """
 
     sizes: tuple[int, ...]
 
     @classmethod
     def of_columns(cls, columns: Floats) -> Layout:
-        """Return the layout of bits whose columns have these numbers, 0 0 0 1 2 2."""
+        """Return the layout from the number of the column of each bit, such as 0 0 0 1 2 2."""
         return _layout_of(columns.astype(np.intp).tobytes())
 
     @cached_property
@@ -60,15 +60,15 @@ class Layout:
         return sum(max(size - 1, 1) for size in self.sizes)
 
     def column_sums(self, values: AnyArray, axis: int = 0) -> AnyArray:
-        """Return for each bit the sum over the bits of its column, along an axis."""
+        """Return for each bit the sum over all bits of its column, along an axis."""
         return np.take(np.add.reduceat(values, self.starts, axis=axis), self.columns, axis=axis)
 
     def recorded(self, x: Bits, observed: Bits) -> AnyArray:
-        """Return where the cells of bits were recorded; of a level that is missing no bit of its column was."""
-        seen = observed.to_dense()
+        """Return which bits belong to recorded cells; a cell of levels is missing if none of its bits is set."""
+        mask = observed.to_dense()
         if self.all_binary:
-            return seen
-        return np.where(self.is_level, self.column_sums(x.to_dense(), axis=1), seen).astype(seen.dtype)
+            return mask
+        return np.where(self.is_level, self.column_sums(x.to_dense(), axis=1), mask).astype(mask.dtype)
 
 
 @lru_cache(maxsize=64)
@@ -77,7 +77,7 @@ def _layout_of(numbers: bytes) -> Layout:
 
 
 def layout_of(sizes: tuple[int, ...] | None, n_bits: int) -> Layout:
-    """Return the layout of columns with these numbers of bits; None: every bit is a column."""
+    """Return the layout of columns with these numbers of bits; with None, every bit is a column."""
     return binary_columns(n_bits) if sizes is None else Layout(sizes)
 
 

@@ -1,4 +1,4 @@
-"""A look at the columns of a table before it is read: what each is taken for, what it needs, and a recipe."""
+"""Inspect the columns of a table before it is read: their inferred types, what must be decided, and a recipe."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hiddenbits.data.coding.choices import Choices
-from hiddenbits.data.columns.describe import ColumnLook
-from hiddenbits.data.columns.message import suggested
+from hiddenbits.data.columns.describe import ColumnDescription
+from hiddenbits.data.columns.message import suggested_options
 from hiddenbits.data.columns.recipe import recipe_text
-from hiddenbits.data.columns.shape import pairs
-from hiddenbits.data.open import open_table, said_about_columns
+from hiddenbits.data.columns.shape import row_and_item
+from hiddenbits.data.open import column_options_of, open_table
 from hiddenbits.data.table import Table
 from hiddenbits.exceptions import AmbiguousColumnsError
 from hiddenbits.quoting import name_of, quoted
@@ -21,63 +21,63 @@ SHOWN = 6  # values that a line shows
 
 @dataclass(frozen=True, eq=False)
 class TableLook:
-    """What `look` found.
+    """The result of `look`.
 
     Attributes
     ----------
-    columns : tuple of ColumnLook
-        One for each column; empty for a table that holds nothing but bits.
+    columns : tuple of ColumnDescription
+        One for each column; empty for a table that holds only bits.
     table : Table or None
-        The table, where it could be read.
-    needs : str or None
-        The message about columns that need a word, where it could not.
+        The table, if it could be read.
+    question : str or None
+        The message about columns that need a decision, if it could not.
     choices : Choices or None
-        What the options say about columns.
-    asked : tuple of str
-        The names of these columns.
+        The options for columns.
+    ambiguous : tuple of str
+        The names of the columns that need a decision.
 
     Examples
     --------
     >>> import pandas
     >>> from hiddenbits.tables import look
-    >>> found = look(pandas.DataFrame({"q1": ["yes", "no", "yes"], "q2": [1, 0, 1]}))
-    >>> [(column.name, column.taken) for column in found.columns]
-    [('q1', 'two values'), ('q2', 'bits')]
+    >>> result = look(pandas.DataFrame({"q1": ["yes", "no", "yes"], "q2": [1, 0, 1]}))
+    >>> [(column.name, column.inferred_type) for column in result.columns]
+    [('q1', 'two values'), ('q2', 'binary')]
     """
 
-    columns: tuple[ColumnLook, ...]
+    columns: tuple[ColumnDescription, ...]
     table: Table | None = None
-    needs: str | None = None
+    question: str | None = None
     choices: Choices | None = field(default=None, repr=False)
-    asked: tuple[str, ...] = ()
+    ambiguous: tuple[str, ...] = ()
 
     def lines(self) -> list[list[str]]:
-        """Return a line for each column: its name, what it is taken for, its values, and what becomes of it."""
-        return [[name_of(look.name), look.taken, _values(look), self._becomes(look)] for look in self.columns]
+        """Return a line for each column: its name, inferred type, values, and how it is read."""
+        return [[name_of(one.name), one.inferred_type, _values(one), self._reading(one)] for one in self.columns]
 
-    def _becomes(self, look: ColumnLook) -> str:
-        if self.choices is not None and look.name == self.choices.sample_weight:
+    def _reading(self, column: ColumnDescription) -> str:
+        if self.choices is not None and column.name == self.choices.sample_weight:
             return "weights of the rows"
         if self.table is None or self.table.coding is None:
-            return _would_become(look)
-        found = next((column for column in self.table.coding.columns if column.name == look.name), None)
-        if found is None:
-            return "left out"
-        if found.how == "values":
-            ones, zeros = (", ".join(map(quoted, values)) for values in (found.ones, found.zeros))
-            return f"read: {ones} = 1, {zeros or 'blank'} = 0"
-        more = {"bits": "read", "one-hot": "read: a bit for each value", "above": f"read: 1 above {found.threshold}"}
-        return more.get(found.how, f"read: {found.how}, {len(found.ones)} levels")
+            return _expected_reading(column)
+        code = next((one for one in self.table.coding.columns if one.name == column.name), None)
+        if code is None:
+            return "excluded"
+        if code.how == "values":
+            ones, zeros = (", ".join(map(quoted, values)) for values in (code.ones, code.zeros))
+            return f"read: {ones} = 1, {zeros or 'missing'} = 0"
+        readings = {"binary": "read", "one-hot": "read: a column per value", "above": f"read: 1 above {code.threshold}"}
+        return readings.get(code.how, f"read: {code.how}, {len(code.ones)} levels")
 
     def suggested(self) -> dict[str, Any]:
-        """Return options of `open_table` that would do for the columns that need a word."""
+        """Return options of `open_table` with which the columns that need a decision can be read."""
         if self.table is not None:
             return {}
-        if not self.asked and (found := pairs(self.columns)) is not None:
-            return {"row": found[0], "item": found[1]}
+        if not self.ambiguous and (pair := row_and_item(self.columns)) is not None:
+            return {"row": pair[0], "item": pair[1]}
         options: dict[str, Any] = {}
-        for look in self.columns:
-            for name, value in suggested(look).items() if look.name in self.asked else ():
+        for column in self.columns:
+            for name, value in suggested_options(column).items() if column.name in self.ambiguous else ():
                 if isinstance(value, dict):
                     options.setdefault(name, {}).update(value)
                 else:
@@ -85,26 +85,26 @@ class TableLook:
         return options
 
     def recipe(self, source: object = None) -> str:
-        """Return a recipe (TOML) that says how the table is read, for ``open_table(..., recipe=)`` and ``--recipe``."""
+        """Return a recipe (TOML) for reading the table, for ``open_table(..., recipe=)`` and ``--recipe``."""
         return recipe_text(self.columns, self.choices, source)
 
 
-def _would_become(look: ColumnLook) -> str:
-    if look.needs_a_word:
+def _expected_reading(column: ColumnDescription) -> str:
+    if column.is_ambiguous:
         return "you decide"
-    if look.taken == "two values":
-        return f"read: {quoted(look.one)} = 1, {quoted(look.zero)} = 0"
-    return "read" if not look.left_out else "no bits" if look.taken == "number" else "left out"
+    if column.inferred_type == "two values":
+        return f"read: {quoted(column.positive)} = 1, {quoted(column.negative)} = 0"
+    return "excluded" if column.is_excluded else "read"
 
 
-def _values(look: ColumnLook) -> str:
-    shown = ", ".join(f"{quoted(value)} ({count:,})" for value, count in look.values[:SHOWN])
-    more = f", ... ({len(look.values):,} values)" if len(look.values) > SHOWN else ""
-    return f"{shown}{more}" + (f"; {look.n_blank:,} blank" if look.n_blank else "")
+def _values(column: ColumnDescription) -> str:
+    shown = ", ".join(f"{quoted(value)} ({count:,})" for value, count in column.values[:SHOWN])
+    dots = f", ... ({len(column.values):,} values)" if len(column.values) > SHOWN else ""
+    return f"{shown}{dots}" + (f"; {column.n_missing:,} missing" if column.n_missing else "")
 
 
 def look(data: Any, **options: Any) -> TableLook:
-    """Look at the columns of a table: what each is taken for, and what has to be said before it can be read as bits.
+    """Inspect the columns of a table: their inferred types, and what must be decided before they are read as binary.
 
     Parameters
     ----------
@@ -115,22 +115,21 @@ def look(data: Any, **options: Any) -> TableLook:
 
     Returns
     -------
-    found : TableLook
+    result : TableLook
 
     Examples
     --------
     >>> import pandas
     >>> from hiddenbits.tables import look
-    >>> look(pandas.DataFrame({"q": [1, 2, 3, 4, 5] * 3})).columns[0].taken
-    'ordered'
+    >>> look(pandas.DataFrame({"q": [1, 2, 3, 4, 5] * 3})).columns[0].inferred_type
+    'ordinal'
     """
-    words = ("columns", "drop", "id", "recode", "missing", "sample_weight")
-    said = said_about_columns({word: options.get(word) for word in words}, options.get("recipe"))
+    names = ("columns", "drop", "id", "recode", "missing", "sample_weight")
+    choices = column_options_of({name: options.get(name) for name in names}, options.get("recipe"))["choices"]
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
             table = open_table(data, **options)
     except AmbiguousColumnsError as error:
-        return TableLook(error.profiles, None, str(error), said["choices"], error.ambiguous)
-    looks = () if table.read_as is None else table.read_as.looks
-    return TableLook(looks, table, None, said["choices"])
+        return TableLook(error.profiles, None, str(error), choices, error.ambiguous)
+    return TableLook(() if table.read_as is None else table.read_as.descriptions, table, None, choices)

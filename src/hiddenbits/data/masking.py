@@ -1,6 +1,6 @@
-"""Cells hidden at random, to see how well a model guesses them.
+"""Cells held out at random, to measure how well a model predicts them.
 
-Which cells are hidden depends on the seed and on the row's number in the whole table: not on parts, workers or storage.
+The choice depends on the seed and on the row's number in the whole table, not on parts, workers or storage.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from hiddenbits.data.reals import Reals, RealsSource
 from hiddenbits.data.subset import DerivedSource
 from hiddenbits.data.table import MemorySource, Table
 
-RUN_CELLS = 1 << 20  # cells that are drawn with one random stream
-LEVELS = 65536  # a cell is hidden when a 16-bit random number is below the share
+RUN_CELLS = 1 << 20  # cells that are sampled with one random stream
+LEVELS = 65536  # a cell is hidden if a 16-bit random number is below the share
 
 
 @dataclass(frozen=True)
-class Hiding:
+class HiddenCells:
     """Which cells are hidden.
 
     Attributes
@@ -33,11 +33,11 @@ class Hiding:
     share : float
         Share of the cells.
     seed : int
-        Seed of the draw.
+        Seed of the random choice.
     layout : Layout
-        The bits of columns: of a cell with levels all bits are hidden, and only binary columns have a mask.
+        The bits of columns: all bits of a cell with levels are hidden, and only binary columns have a mask.
     leaders : ndarray of shape (rows of the whole table,) or None
-        The row that each row has its hidden cells from: the first of its group. None: itself.
+        The row whose hidden cells each row has: the first of its group. None: itself.
     """
 
     share: float
@@ -62,38 +62,39 @@ class Hiding:
         counts, columns = [np.zeros(1, np.int64)], []
         for run in range(start // height, -(-stop // height)):
             low, high = max(start - run * height, 0), min(stop - run * height, height)
-            rows, found = np.nonzero(self._drawn(run)[low:high])
+            rows, hidden_columns = np.nonzero(self._random_cells(run)[low:high])
             counts.append(np.bincount(rows, minlength=high - low))
-            columns.append(found.astype(np.int32))
+            columns.append(hidden_columns.astype(np.int32))
         return Pattern(np.cumsum(np.concatenate(counts)), np.concatenate(columns), self.n_columns)
 
     @property
     def _run_rows(self) -> int:
         return max(1, RUN_CELLS // self.n_columns)
 
-    def _drawn(self, run: int) -> NDArray[np.bool_]:
-        """Return which cells of a run of rows are hidden."""
-        draw = keyed_rng(self.seed, 2**32, run).integers(0, LEVELS, (self._run_rows, self.n_columns), dtype=np.uint16)
-        return np.asarray(draw < round(self.share * LEVELS))
+    def _random_cells(self, run: int) -> NDArray[np.bool_]:
+        """Return the random choice for a run of rows: which cells are hidden."""
+        rng, shape = keyed_rng(self.seed, 2**32, run), (self._run_rows, self.n_columns)
+        return np.asarray(rng.integers(0, LEVELS, shape, dtype=np.uint16) < round(self.share * LEVELS))
 
     def _cells_of(self, rows: NDArray[np.int64]) -> Pattern:
         """Return the hidden cells of any rows, in the order given."""
-        runs, parts, places = rows // self._run_rows, [], []
+        runs, parts, positions = rows // self._run_rows, [], []
         for run in np.unique(runs).tolist():
-            places.append(np.flatnonzero(runs == run))
-            parts.append(sparse.csr_array(self._drawn(run)[rows[places[-1]] - run * self._run_rows].astype(np.int8)))
-        found = sparse.csr_array(sparse.vstack(parts, format="csr"))[np.argsort(np.concatenate(places))]
-        return Pattern(found.indptr, found.indices, self.n_columns)
+            positions.append(np.flatnonzero(runs == run))
+            in_run = rows[positions[-1]] - run * self._run_rows
+            parts.append(sparse.csr_array(self._random_cells(run)[in_run].astype(np.int8)))
+        hidden = sparse.csr_array(sparse.vstack(parts, format="csr"))[np.argsort(np.concatenate(positions))]
+        return Pattern(hidden.indptr, hidden.indices, self.n_columns)
 
     def applied(self, x: Bits, observed: Bits, start: int) -> tuple[Bits, Bits]:
-        """Return rows, of which the first is row `start` of the table, with the hidden cells not observed."""
+        """Return rows with the hidden cells not observed; the first is row `start` of the table."""
         hidden = self.cells(start, start + x.shape[0])
         if isinstance(x, Reals):
             return x.without(observed, hidden.to_dense() == 1)
         masked = hidden
         if not self.layout.all_binary:
             binary = ~self.layout.is_level
-            hidden, masked = (_spread(hidden, self.layout, which) for which in (np.ones(x.shape[1]), binary))
+            hidden, masked = (_spread(hidden, self.layout, selected) for selected in (np.ones(x.shape[1]), binary))
             if not binary.any():
                 return without(x, hidden), observed
         if isinstance(observed, AllOnes):
@@ -101,27 +102,27 @@ class Hiding:
         return without(x, hidden), without(observed, masked)
 
 
-def _spread(cells: Pattern, layout: Layout, which: AnyArray) -> Pattern:
-    """Return those bits of cells that are asked for."""
+def _spread(cells: Pattern, layout: Layout, selected: AnyArray) -> Pattern:
+    """Return the selected bits of cells."""
     n_bits, ends = layout.n_bits, [*layout.starts, layout.n_bits]
-    bits = sparse.csr_array((which.astype(np.int8), np.arange(n_bits), ends), (len(layout.sizes), n_bits))
+    bits = sparse.csr_array((selected.astype(np.int8), np.arange(n_bits), ends), (len(layout.sizes), n_bits))
     bits.eliminate_zeros()
-    found = sparse.csr_array(_csr(cells) @ bits)
-    found.sort_indices()
-    return Pattern(found.indptr, found.indices, n_bits)
+    spread = sparse.csr_array(_csr(cells) @ bits)
+    spread.sort_indices()
+    return Pattern(spread.indptr, spread.indices, n_bits)
 
 
 def without(bits: Bits, hidden: Pattern) -> Bits:
     """Return a matrix with 0 where `hidden` is 1, in the same storage."""
     if isinstance(bits, Pattern):
-        left = _csr(bits) - _csr(bits).multiply(_csr(hidden))
-        left.eliminate_zeros()
-        left.sort_indices()
-        return Pattern(left.indptr, left.indices, bits.shape[1])
+        remaining = _csr(bits) - _csr(bits).multiply(_csr(hidden))
+        remaining.eliminate_zeros()
+        remaining.sort_indices()
+        return Pattern(remaining.indptr, remaining.indices, bits.shape[1])
     if isinstance(bits, Complement) and isinstance(bits.of, Pattern):
-        both = _csr(bits.of) + _csr(hidden)
-        both.sort_indices()
-        return Complement(Pattern(both.indptr, both.indices, bits.shape[1]))
+        union = _csr(bits.of) + _csr(hidden)
+        union.sort_indices()
+        return Complement(Pattern(union.indptr, union.indices, bits.shape[1]))
     values = bits.to_dense().copy()
     rows = np.repeat(np.arange(bits.shape[0]), np.diff(hidden.indptr))
     values[rows, hidden.indices] = 0
@@ -137,16 +138,16 @@ def _csr(pattern: Pattern) -> sparse.csr_array:
 class MaskedSource(DerivedSource):
     """Rows of another source, with cells hidden as they are read."""
 
-    hiding: Hiding
+    hiding: HiddenCells
     first_row: int = 0
 
     @property
     def row_bytes(self) -> float:
-        """Bytes of memory that one row takes: four for the place of a hidden cell."""
+        """Bytes of memory that one row takes: four for the position of a hidden cell."""
         return self.source.row_bytes + 4.0 * self.hiding.share * self.n_columns
 
     def only(self, start: int, stop: int) -> MaskedSource:
-        """Return the source with what rows start to stop need and no more."""
+        """Return the source with only the data that rows start to stop need."""
         return self.over(start, stop)
 
     def read(self, start: int, stop: int) -> tuple[Bits, Bits]:
@@ -155,7 +156,7 @@ class MaskedSource(DerivedSource):
 
 
 def hide_cells(table: Table, share: float, *, random_state: int = 0, first_row: int = 0, groups: Any = None) -> Table:
-    """Return a table with a share of its cells hidden at random: they count as not observed.
+    """Hold out a share of the cells of a table at random: in the returned table they are not observed.
 
     Parameters
     ----------
@@ -164,11 +165,11 @@ def hide_cells(table: Table, share: float, *, random_state: int = 0, first_row: 
     share : float
         Share of the cells, between 0 and 1.
     random_state : int
-        Seed of the draw. The same seed hides the same cells, wherever the rows are read.
+        Seed of the random choice. The same seed hides the same cells, wherever the rows are read.
     first_row : int
-        Number of the table's first row in a larger table, whose hidden cells are wanted.
+        Number of the table's first row in a larger table, so that the same cells are hidden as there.
     groups : array, optional
-        A label for each row, of the larger table too: rows with equal labels have the same cells hidden.
+        A label for each row, also of the larger table: rows with equal labels have the same cells hidden.
 
     Returns
     -------
@@ -186,10 +187,10 @@ def hide_cells(table: Table, share: float, *, random_state: int = 0, first_row: 
     if groups is not None:
         labels = np.asarray(groups)
         if labels.ndim != 1 or len(labels) < first_row + table.shape[0]:
-            raise ValueError(f"groups= has shape {labels.shape}: give one label for each row, {table.shape[0]} here.")
-        _, first, place = np.unique(labels, return_index=True, return_inverse=True)
-        leaders = first[place]
-    hiding = Hiding(share, random_state, table.layout, leaders)
+            raise ValueError(f"groups= has shape {labels.shape}. Give one label for each of the {table.shape[0]} rows.")
+        _, first, group = np.unique(labels, return_index=True, return_inverse=True)
+        leaders = first[group]
+    hiding = HiddenCells(share, random_state, table.layout, leaders)
     if not table.source.resident:
         return replace(table, source=MaskedSource(table.source, hiding, first_row))
     x, observed = hiding.applied(*table.source.read(0, table.shape[0]), first_row)

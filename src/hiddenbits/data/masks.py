@@ -1,4 +1,4 @@
-"""How the observed-mask of a table is stored: one choice for the whole table, so that all its parts agree."""
+"""The storage of the observed-mask of a table: one choice for the whole table, so that all its parts agree."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 from hiddenbits.array_types import Bytes
 from hiddenbits.data.bits import AllOnes, Bits, Complement, Dense, Pattern, pattern_of
 
-RARE = 0.1  # a mask whose rarer kind is at most this share of the cells is kept as a pattern
+RARE = 0.1  # a mask is stored as a pattern if at most this share of the cells is missing, or observed
 
 Mask: TypeAlias = Literal["none", "missing", "dense", "observed"]
 """Nothing missing; the pattern of the missing cells; dense; or the pattern of the observed cells."""
 
 
 def mask_for(share: float) -> Mask:
-    """Return the storage for a table of which that share of the cells is missing."""
+    """Return the storage for a table with this share of missing cells."""
     return "missing" if share <= RARE else "observed" if share >= 1 - RARE else "dense"
 
 
@@ -52,7 +52,7 @@ def in_storage(observed: Bits, mask: Mask) -> Bits:
 
 
 class RowsToFill:
-    """Rows of bits that are written a few at a time, their observed-mask in the storage of the whole table.
+    """Rows of bits that are written a few at a time, with their observed-mask in the storage of the whole table.
 
     Parameters
     ----------
@@ -79,9 +79,9 @@ class RowsToFill:
         self._missing = None if mask == "none" else np.zeros(shape, np.uint8)
 
     def next(self, n_rows: int) -> tuple[Bytes, Bytes | None]:
-        """Return where the bits of the next rows are to be written, and a 1 where one is missing.
+        """Return the arrays to write the bits of the next rows into, and a 1 for each missing one.
 
-        The second is None where nothing can be missing; otherwise it is 0 all over.
+        The second is None if nothing can be missing; otherwise all 0.
         """
         rows = slice(self._start, self._start + n_rows)
         self._start = rows.stop

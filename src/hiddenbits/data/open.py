@@ -1,4 +1,4 @@
-"""`open_table`: one door for every kind of table."""
+"""`open_table`: one function for every kind of table."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def open_table(
     storage_options: Mapping[str, Any] | None = None,
     **reader_options: Any,
 ) -> Table:
-    """Open a table of bits, or with `reals` one of real numbers.
+    """Open a table of binary, nominal and ordinal columns, or with `reals` one of real numbers.
 
     Parameters
     ----------
@@ -56,8 +56,8 @@ def open_table(
         (``.dat``, ``.txt``, also gzipped); or the folder of a Delta table, of which the newest version is read, or that
         of ``version=``. Delta tables, datasets of Parquet files (local or through fsspec) and folders with partitions
         (``year=2024/...``, whose columns are those of the files and of the paths) are read from their files in every
-        pass. Other queries and streams come only once: up to 64 MiB are held in memory, more is written to temporary
-        files (`SpilledTableWarning`).
+        pass over the data. Other queries and streams can be read only once: up to 64 MiB are held in memory, more is
+        written to temporary files (`SpilledTableWarning`).
         A path may be a glob or a list of paths; files are taken in natural order (2 before 10).
         A path may also be an address that fsspec understands, such as ``s3://bucket/events/*.parquet``, ``gs://...``
         or ``https://...``, where the protocol's package is installed (s3fs, gcsfs, aiohttp, ...). Parquet files and
@@ -66,11 +66,11 @@ def open_table(
     names : sequence of str, optional
         Column names; by default those of the frame or file.
     empty : {"auto", "zero", "missing"}, default="auto"
-        What a blank means: 0, or not observed. "auto" takes blanks of sparse formats (absent cells, items not in a
-        basket) as 0 and all others (NaN, null, None, masked, empty) as not observed; so are pairs without a line, if
-        lines say what was seen (``value=``).
+        What an empty cell means: 0, or not observed. "auto" reads empty cells of sparse formats (absent cells, items
+        not in a basket) as 0 and all others (NaN, null, None, masked, empty) as not observed; so are pairs without a
+        line, if lines have values (``value=``).
     threshold : float, optional
-        Turn numbers into bits: 1 where the number is above the threshold. By default only 0 and 1 are accepted.
+        Make numbers binary: 1 if the number is above the threshold. By default only 0 and 1 are accepted.
     packed : bool, default=False
         The array or file (``.npy``, ``.npz``) holds packed bits, as from ``numpy.packbits(x, axis=1)``; needs
         `n_columns`.
@@ -81,31 +81,32 @@ def open_table(
         ``CombinationMachine(visible="reals")``. An array of float32 stays one, and a memory map is not read.
     columns, drop : name, number or list of them, optional
         The columns that enter the model, or those that do not; a name may be a pattern such as ``"q*"``, and
-        ``columns="bits"`` are those that hold nothing but bits. What does not enter stays with the rows
-        (`Table.beside`), of Parquet files above 64 MiB in the files.
+        ``columns="binary"`` are those that hold only 0, 1 and missing values. Columns that do not enter stay with the
+        rows (`Table.beside`); those of Parquet files above 64 MiB stay in the files.
     id : name, number or list of them, optional
         Columns that name the rows: they do not enter, and results are written next to them.
     recode : dict or fitted model, optional
         By column, which values are 1 and which 0, as in ``{"q3": {"yes": 1}}``: all others are 0. ``""`` stands for a
-        blank. ``"> 40"`` makes a bit that is 1 above 40, ``"one-hot"`` a bit of each value; such bits exclude each
-        other, which breaks the assumption of latent class models. A fitted model stands for the coding of its fit.
+        missing value. ``"> 40"`` makes a binary column that is 1 above 40, ``"one-hot"`` one for each value; these
+        exclude each other, which violates the local independence of latent class models. A fitted model stands for the
+        coding of its fit.
     missing : value, list or dict by column, optional
-        Values that mean "not observed", such as ``[-99]``; an empty list says that there are none. In the columns of
-        which this says something no codes are searched for; what their other values are, is asked as ever.
+        Values that mean "not observed", such as ``[-99]``; an empty list means that there are none. Columns with this
+        option are not searched for codes; they can be ambiguous for other reasons.
     column_types : "auto", str, list or dict, optional
-        For models that take nominal and ordinal columns, such as `LatentClassAnalysis`: what columns are taken for, as
-        there. A list of levels, lowest first, makes a column ordinal; "metadata" does not enter. By default every
-        column is to become bits.
+        For models of nominal and ordinal columns, such as `LatentClassAnalysis`: the types of columns, as there. A list
+        of levels, lowest first, makes a column ordinal; "metadata" does not enter. By default every column must be
+        binary.
     sample_weight : str or array of shape (rows,), optional
         Weights of the rows, or the name of the column that has them: how often each row occurs in a table of counts.
         That column does not enter the model; its numbers are finite, not negative and not all 0.
     recipe : path, optional
-        A TOML file with the words above, as ``hiddenbits look --write-recipe`` makes it. Arguments say more than it.
+        A TOML file with the options above, as written by ``hiddenbits look --write-recipe``. Arguments override it.
     part_bytes : int
         How much of a table on disk is loaded at a time.
     storage_options : dict, optional
-        What fsspec needs to reach an address, under the names that the protocol's package uses: credentials, endpoint,
-        time limits. It goes with the table to the workers of a cluster; no message, repr or model file holds it.
+        Options of fsspec for an address, under the names that the protocol's package uses: credentials, endpoint, time
+        limits. The workers of a cluster receive them with the table; no message, repr or model file contains them.
     **reader_options
         Options of the file's reader, such as ``column=`` for the list-of-items column of a Parquet file, or ``row=``,
         ``item=`` and ``value=`` for one that has a line for each pair of a row and an item, as in
@@ -123,7 +124,7 @@ def open_table(
     >>> open_table(np.packbits([[0, 1, 1], [1, 0, 0]], axis=1), packed=True, n_columns=3).shape
     (2, 3)
     """
-    about = {
+    column_options = {
         "columns": columns,
         "drop": drop,
         "id": id,
@@ -132,7 +133,7 @@ def open_table(
         "column_types": column_types,
     }
     if isinstance(sample_weight, str) and not isinstance(data, Table):  # which has its columns
-        about["sample_weight"] = sample_weight
+        column_options["sample_weight"] = sample_weight
     request = Request(
         names=None if names is None else tuple(str(name) for name in names),
         empty=empty,
@@ -144,7 +145,7 @@ def open_table(
         part_bytes=part_bytes,
         storage_options=storage_options or {},
         options=reader_options,
-        **said_about_columns(about, recipe),
+        **column_options_of(column_options, recipe),
     )
     check_empty(empty)
     if not isinstance(request.storage_options, Mapping):
@@ -152,24 +153,24 @@ def open_table(
     if reals and (threshold is not None or packed or empty == "zero"):
         raise TypeError("reals=True uses cells as they are. Remove threshold=, packed= and empty='zero'.")
     if reals and (request.choices or request.coding is not None):
-        raise TypeError("reals=True takes all columns. Remove what was said about columns, and select them before.")
+        raise TypeError("reals=True uses all columns. Remove the options for columns, and select the columns before.")
     table = find_opener(data, request).open(data, request)
     if sample_weight is None and request.choices:
         sample_weight = request.choices.sample_weight
     return table.with_sample_weight(sample_weight)
 
 
-def said_about_columns(about: Mapping[str, Any], recipe: Any) -> dict[str, Any]:
-    """Return what a request has of what was said about columns, or of the fitted model that says it."""
-    given = {name: value for name, value in about.items() if value is not None}
-    model: Any = given.get("recode")
+def column_options_of(arguments: Mapping[str, Any], recipe: Any) -> dict[str, Any]:
+    """Return the fields of a `Request` that come from options for columns, or from the coding of a fitted model."""
+    options = {name: value for name, value in arguments.items() if value is not None}
+    model: Any = options.get("recode")
     if not hasattr(model, "coding_"):
-        choices = Choices.of(**given)
+        choices = Choices.of(**options)
         return {"choices": (choices if recipe is None else choices.over(read_recipe(recipe))) or None}
-    if not set(given) <= {"recode", "id", "sample_weight"} or recipe is not None:
+    if not set(options) <= {"recode", "id", "sample_weight"} or recipe is not None:
         raise TypeError("recode=model reads columns as the fit did. Remove columns=, drop=, missing= and recipe=.")
     coding: Coding | None = model.coding_
-    if coding is not None and "id" in given:
-        coding = replace(coding, ids=tuple(str(name) for name in Choices.of(id=given["id"]).id))
-    weights = Choices.of(sample_weight=given.get("sample_weight")) if coding is None else None
+    if coding is not None and "id" in options:
+        coding = replace(coding, ids=tuple(str(name) for name in Choices.of(id=options["id"]).id))
+    weights = Choices.of(sample_weight=options.get("sample_weight")) if coding is None else None
     return {"coding": coding, "plain_only": coding is None, "choices": weights or None}

@@ -1,7 +1,7 @@
-"""The one list of what opens which kind of table, and who finds the opener.
+"""The list of functions that open each form of data, and the search for the right one.
 
-Tables in memory are told by their class, by a protocol or by what they hold, in the order of `OPENERS`; files by their
-suffix. A new form or format is one file with a function that opens it, and one line here.
+Tables in memory are recognized by their class, by a protocol or by their content, in the order of `OPENERS`; files by
+their suffix. A new form or format needs one file with a function that opens it, and one line here.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from hiddenbits.data.request import Request
 from hiddenbits.data.table import PART_BYTES, Table
 from hiddenbits.exceptions import TableError
 
-# Queries, datasets and streams; to narwhals some are frames, which it would collect.
+# Queries, datasets and streams; narwhals regards some as frames, and would collect them.
 STREAMS = (
     "polars.LazyFrame",
     "duckdb.DuckDBPyRelation",
@@ -34,11 +34,11 @@ STREAMS = (
     "pyarrow.dataset.Scanner",
     "adbc_driver_manager.dbapi.Cursor",
 )
-# What is said of a request that a form of data does not take.
+# The errors for options that a form of data does not support.
 REFUSALS = {
     "columns": "columns=, drop=, id=, recode=, missing=, column_types= and a column as sample_weight= are for frames, "
     "arrays and files with columns, not for {what}.",
-    "reals": "reals=True is for frames and arrays in memory, not for {what}. Load the rows into one, or map them.",
+    "reals": "reals=True is for frames and arrays in memory, not for {what}. Load the rows into one, or map the file.",
     "packed": "packed=True is for arrays, .npy and .npz files, not for {what}.",
     "storage_options": "storage_options= is for addresses such as s3://bucket/x.parquet, not for {what}.",
     "options": "{options}: option of a file reader, but the table is in memory: {what}.",
@@ -54,15 +54,15 @@ class Opener:
     Attributes
     ----------
     what : str
-        What it opens, for messages.
+        The form of data, for messages.
     accepts : function of (X, request)
         Whether X is of this form.
     function : str
         The function of (X, request) that returns a Table, as "module:function"; imported when first used.
     takes : tuple of str
-        Which of `REFUSALS` the function takes.
+        Which options of `REFUSALS` the function supports.
     form : {"array", "frame", "other"}
-        How callers with rules of their own, such as scikit-learn's, may look at X.
+        How callers with rules of their own, such as scikit-learn's, may treat X.
     """
 
     what: str
@@ -76,7 +76,7 @@ class Opener:
         _refuse(request, self.what, self.takes)
         table: Table = _load(self.function)(X, request)
         check_width(table.shape[1], request.n_columns)
-        # a table that was open already keeps the size of its parts, unless another is asked for
+        # a table that is already open keeps the size of its parts, unless another is requested
         return table if request.part_bytes == PART_BYTES else replace(table, part_bytes=request.part_bytes)
 
 
@@ -94,7 +94,7 @@ class Format:
         The reader, as "module:function" within `hiddenbits.data`: it takes a `FileRequest` and options of its own, by
         keyword, which are options of `open_table`, and returns a Table; such as `named.arrow_files.open_feather`.
     takes : tuple of str
-        Which of `REFUSALS` the reader takes: "columns" where it reads any values, of which the user may speak.
+        Which options of `REFUSALS` the reader supports: "columns" if it reads columns of any values.
     gzipped, remote : bool
         Whether files may end in ``.gz``, and be at an address.
     """
@@ -124,24 +124,24 @@ SUFFIXES = ", ".join(known.suffixes[0] for known in FORMATS)
 
 
 def is_a(X: Any, *classes: str) -> bool:
-    """Whether X is of one of some classes, whose packages may not be installed, and are not imported for that."""
-    for one in classes:
-        package, _, name = one.rpartition(".")
-        known = getattr(sys.modules.get(package), name, None)
-        if known is not None and isinstance(X, known):
+    """Whether X is of one of some classes, whose packages may not be installed and are not imported."""
+    for qualified in classes:
+        package, _, name = qualified.rpartition(".")
+        class_ = getattr(sys.modules.get(package), name, None)
+        if class_ is not None and isinstance(X, class_):
             return True
     return False
 
 
 def _is_stream(X: Any, _: Request) -> bool:
-    """Whether rows come in batches: a query, a dataset, or what hands over a stream of Arrow's and is no frame."""
+    """Whether rows come in batches: a query, a dataset, or an object with a stream of Arrow's that is not a frame."""
     if is_a(X, *STREAMS):
         return True
     return hasattr(X, "__arrow_c_stream__") and not hasattr(X, "dtype") and not is_frame(X)  # a column has a dtype
 
 
 def _is_delta(X: Any, _: Request) -> bool:
-    """Whether X is a Delta table: the path of its folder, or what deltalake has opened."""
+    """Whether X is a Delta table: the path of its folder, or an object of deltalake."""
     if isinstance(X, (str, os.PathLike)):
         return bool(_load("locations.paths:is_delta")(X))
     return is_a(X, "deltalake.DeltaTable")
@@ -174,7 +174,7 @@ def _is_frame(X: Any, _: Request) -> bool:
 
 
 def _has_text(X: Any, request: Request) -> bool:
-    """Whether an array, or a list of rows, has cells of text, or columns that have to be looked at."""
+    """Whether an array, or a list of rows, has cells of text, or options for columns."""
     if request.reals or not is_array(X):
         return False
     if request.choices or (request.coding is not None and not request.coding.named):
@@ -192,8 +192,8 @@ def _begins_with_word(row: Any) -> bool:
     return isinstance(row, (list, tuple)) and len(row) > 0 and isinstance(row[0], str)
 
 
-# The first that accepts opens the table. Where the order matters, the line says why. Functions are named and not
-# imported: most of them need a package that may not be installed.
+# The first that accepts opens the table. A comment says where the order matters. Functions are imported when needed:
+# most of them need a package that may not be installed.
 OPENERS = (
     Opener("a Table", lambda X, _: isinstance(X, Table), "openers:_open_again", ANY),
     Opener("a query or dataset (LazyFrame, DuckDB, Arrow, ...)", _is_stream, "named.streams:open_stream", STREAM),
@@ -201,13 +201,13 @@ OPENERS = (
     Opener(f"the path of a file, or a list of them ({SUFFIXES})", _are_paths, "openers:_open_files", ANY),
     # before frames: a dask DataFrame would pass for a lazy one, and be collected
     Opener("a dask array or DataFrame", _is_dask, "arrays.dask:open_dask", ("columns",)),
-    # before arrays in memory: what it holds may be any of these, or in a file
+    # before arrays in memory: its content may be any of these, or in a file
     Opener("an AnnData object", lambda X, _: is_a(X, "anndata.AnnData"), "openers:_open_anndata", ANY[1:]),
     Opener("a dict of columns", _are_columns, "named.object_columns:open_dict", ("columns",)),
     Opener("a list of dicts", _are_records, "named.object_columns:open_dict", ("columns",)),
-    # before lists of rows, which have cells and not items
+    # before lists of rows, which hold cells and not items
     Opener("a list of transactions", _are_transactions, "items.transactions:open_transactions"),
-    # before all arrays: what they hold are bytes, not cells
+    # before all arrays: they hold bytes, not cells
     Opener("an array of packed bits", lambda _, request: request.packed, "arrays.dense:open_packed", ("packed",)),
     Opener("a SciPy sparse array", lambda X, _: sparse.issparse(X), "arrays.dense:open_sparse", form="array"),
     # before arrays: frames pass for arrays, without the names of their columns
@@ -230,19 +230,17 @@ def find_opener(X: Any, request: Request) -> Opener:
 
 
 def _open_again(table: Table, request: Request) -> Table:
-    """Return a table that is open; only the size of its parts may be asked for."""
+    """Return a table that is already open; only the size of its parts can be changed."""
     if replace(request, part_bytes=PART_BYTES, coding=None, plain_only=False, levels=False) != Request():
-        raise TypeError(
-            "The table is already open. Give names=, empty=, threshold= and other options when you open it."
-        )
+        raise TypeError("The table is already open. Set names=, empty=, threshold= and other options when you open it.")
     return table
 
 
 def _open_anndata(X: Any, request: Request) -> Table:
-    """Open X or a layer of an AnnData, whatever it is."""
+    """Open X or a layer of an AnnData, which may be of any form."""
     options = dict(request.options)
-    cells, names, more = within_anndata(X, names=request.names, layer=options.pop("layer", None))
-    inner = replace(request, names=names, options=options | more)
+    cells, names, inner_options = within_anndata(X, names=request.names, layer=options.pop("layer", None))
+    inner = replace(request, names=names, options=options | inner_options)
     return find_opener(cells, inner).open(cells, inner)
 
 
@@ -250,21 +248,21 @@ def _open_files(paths: Any, request: Request) -> Table:
     """Open files, all of one format."""
     from hiddenbits.data.file_request import FileRequest, check_options
 
-    found, files, given = find_files(paths, request)
-    if not found.remote and is_a(files[0], "hiddenbits.data.locations.places.RemoteFile"):
+    format_, files, values_by_file = find_files(paths, request)
+    if not format_.remote and is_a(files[0], "hiddenbits.data.locations.places.RemoteFile"):
         raise TableError(
-            f"{files[0]}: {found.name} tables can only be read from a local disk. Copy the table there, or convert it "
-            "to Parquet, which can be read from an address."
+            f"{files[0]}: {format_.name} tables can only be read from a local disk. Copy the table there, or convert "
+            "it to Parquet, which can be read from an address."
         )
-    reader, options = _load(found.function), {key: one for key, one in request.options.items() if key != "format"}
-    _refuse(request, f"{found.name} files", (*found.takes, "storage_options", "options"))
-    check_options(reader, options, found.name)
-    table: Table = reader(FileRequest(**vars(request), files=files, given=given), **options)
+    reader, options = _load(format_.function), {key: value for key, value in request.options.items() if key != "format"}
+    _refuse(request, f"{format_.name} files", (*format_.takes, "storage_options", "options"))
+    check_options(reader, options, format_.name)
+    table: Table = reader(FileRequest(**vars(request), files=files, constants=values_by_file), **options)
     return table
 
 
 def find_files(paths: Any, request: Request) -> tuple[Format, tuple[Any, ...], tuple[Mapping[str, Any], ...]]:
-    """Return the format of the files that paths stand for, the files, and what their paths say of each."""
+    """Return the format of the files at some paths, the files, and the values of columns in their paths."""
     from hiddenbits.data.locations import paths as locations
     from hiddenbits.data.named.parquet.hive import find_hive
 
@@ -279,16 +277,16 @@ def find_files(paths: Any, request: Request) -> tuple[Format, tuple[Any, ...], t
 
 
 def _refuse(request: Request, what: str, takes: Collection[str]) -> None:
-    """Refuse a request that a form of data does not take."""
-    asked: dict[str, Any] = {"columns": request.choices, "reals": request.reals, "packed": request.packed}
-    asked |= {"storage_options": request.storage_options, "options": request.options}
-    for name, given in asked.items():
-        if given and name not in takes:
+    """Raise an error for options that a form of data does not support."""
+    requested: dict[str, Any] = {"columns": request.choices, "reals": request.reals, "packed": request.packed}
+    requested |= {"storage_options": request.storage_options, "options": request.options}
+    for name, value in requested.items():
+        if value and name not in takes:
             raise TypeError(REFUSALS[name].format(what=what, options=", ".join(sorted(request.options))))
 
 
 def _load(function: str) -> Callable[..., Any]:
     """Return a function of this package by its name."""
     module, _, name = function.partition(":")
-    found: Callable[..., Any] = getattr(import_module(f"hiddenbits.data.{module}"), name)
-    return found
+    loaded: Callable[..., Any] = getattr(import_module(f"hiddenbits.data.{module}"), name)
+    return loaded

@@ -1,4 +1,4 @@
-"""What `Bits` turn into for arithmetic: floats for BLAS, a CSR view, or column sums."""
+"""The forms of `Bits` for computations: floats for BLAS, a CSR view, or column sums."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import DTypeLike
 
-from hiddenbits.array_types import AnyArray, Bytes
+from hiddenbits.array_types import AnyArray
 
 
 class Operand(Protocol):
@@ -39,7 +39,7 @@ class OnesOperand:
 
 @dataclass(frozen=True)
 class ComplementOperand:
-    """The operand of a complement: column sums less the product of what it is the complement of."""
+    """The operand of a complement: column sums minus the product of the other operand."""
 
     of: Operand
 
@@ -68,10 +68,10 @@ _buffers = _Buffers()
 
 
 def scratch(slot: str, shape: tuple[int, int], dtype: DTypeLike = np.float64) -> AnyArray:
-    """Return this thread's buffer of that name; the next call with the same name hands out the same memory.
+    """Return this thread's buffer of that name; the next call with the same name returns the same memory.
 
-    Fresh memory for every block can cost as much as the arithmetic: on dask's workers, whose allocator is told to give
-    all memory back at once, each new array is paid for page by page.
+    New memory for every block can cost as much as the computations: on dask's workers, whose allocator returns all
+    memory immediately, the pages of each new array must be allocated again.
     """
     buffers, name, size = _buffers.kept, (slot, dtype), shape[0] * shape[1]
     buffer = buffers.get(name)
@@ -81,7 +81,7 @@ def scratch(slot: str, shape: tuple[int, int], dtype: DTypeLike = np.float64) ->
 
 
 def product(operand: Operand, matrix: AnyArray, slot: str | None) -> AnyArray:
-    """Return ``operand @ matrix``, in this thread's buffer for `slot` where there is one and the product is BLAS's."""
+    """Return ``operand @ matrix``, in this thread's buffer for `slot` if given and the product is computed by BLAS."""
     if slot is None or not isinstance(operand, np.ndarray):
         return np.asarray(operand @ matrix)
     return np.matmul(operand, matrix, out=scratch(slot, (len(operand), matrix.shape[1]), matrix.dtype))
@@ -90,15 +90,15 @@ def product(operand: Operand, matrix: AnyArray, slot: str | None) -> AnyArray:
 def sums_over_rows(operand: Operand, r: AnyArray) -> AnyArray:
     """Return ``operand.T @ r``.
 
-    Of arrays as the transpose of ``r.T @ operand``: BLAS takes a quarter to two thirds of the time for it where r has
-    up to a few hundred columns.
+    For arrays, as the transpose of ``r.T @ operand``: with up to a few hundred columns in r, BLAS computes it in a
+    quarter to two thirds of the time.
     """
     if isinstance(operand, np.ndarray):
         return np.ascontiguousarray((r.T @ operand).T)
     return np.asarray(operand.T @ r)
 
 
-def floats_of(values: Bytes, dtype: DTypeLike, slot: str | None) -> AnyArray:
+def floats_of(values: AnyArray, dtype: DTypeLike, slot: str | None) -> AnyArray:
     """Return the values as floats, in this thread's buffer for `slot` if there is one."""
     if slot is None:
         return values.astype(dtype)
@@ -116,14 +116,14 @@ def run_of_ones(length: int, dtype: DTypeLike) -> AnyArray:
     if run is None or len(run) < length:
         run = np.ones(max(length, 1 << 16), dtype)
         run.flags.writeable = False
-        _runs[dtype] = run  # two threads may both make one: either serves
+        _runs[dtype] = run  # two threads may both create one: either can be used
     return run[:length]
 
 
 def product_with_totals(operand: Operand, matrix: AnyArray, totals: AnyArray) -> AnyArray:
     """Return ``operand @ matrix``, given the column sums of `matrix`.
 
-    The sums are worth making once a pass rather than once a block: with nothing missing they are the whole product.
+    Computing the sums once per iteration, not once per block, pays: with nothing missing they are the whole product.
     """
     if isinstance(operand, OnesOperand):
         return totals

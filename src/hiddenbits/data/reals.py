@@ -1,7 +1,7 @@
-"""Tables whose columns are all real numbers, held as one matrix: patches of images, spectra, traces.
+"""Tables of real numbers, stored as one matrix: patches of images, spectra, traces.
 
-`Reals` stand in a block where bits would. Their operand is the matrix itself wherever it has the right type, so that a
-large table in memory, or a memory map, is never copied.
+`Reals` take the place of bits in a block. Their operand is the matrix itself if it has the right type, so that a large
+table in memory, or a memory map, is never copied.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data.bits import AllOnes, Bits, Dense
 from hiddenbits.data.cell_checks import CHUNK_CELLS, check_form, observed_from_missing
 from hiddenbits.data.columns.gather import cells_of_objects, is_frame, numbers_of, opened_frame
-from hiddenbits.data.operands import scratch
+from hiddenbits.data.operands import floats_of
 from hiddenbits.data.request import Request
 from hiddenbits.data.table import HeldRows, Table
 from hiddenbits.exceptions import TableError
 from hiddenbits.quoting import quoted
 
-LARGEST = 1e100  # squares of larger numbers are none to rely on
+LARGEST = 1e100  # squares of larger numbers would be unreliable
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,14 +44,8 @@ class Reals(Bits):
         return self.numbers.shape[0], self.numbers.shape[1]
 
     def operand(self, dtype: DTypeLike = np.float64, slot: str | None = None) -> AnyArray:
-        """Return the numbers, themselves where they are of that type."""
-        if self.numbers.dtype == dtype:
-            return self.numbers
-        if slot is None:
-            return self.numbers.astype(dtype)
-        floats = scratch(slot, self.shape, dtype)
-        np.copyto(floats, self.numbers)
-        return floats
+        """Return the numbers; without a copy if they are of that type."""
+        return self.numbers if self.numbers.dtype == dtype else floats_of(self.numbers, dtype, slot)
 
     @property
     def operand_bytes(self) -> int:
@@ -59,12 +53,12 @@ class Reals(Bits):
         return 8 * self.shape[0] * self.shape[1]
 
     def ones(self) -> tuple[AnyArray, AnyArray]:
-        """Refuse: real numbers have no ones."""
-        raise TableError("A table of real numbers has no pattern of ones.")
+        """Raise an error: real numbers have no 1s."""
+        raise TableError("A table of real numbers has no pattern of 1s.")
 
     def row_sums(self) -> NDArray[np.int64]:
-        """Refuse: real numbers have no ones."""
-        raise TableError("A table of real numbers has no ones to count.")
+        """Raise an error: real numbers have no 1s."""
+        raise TableError("A table of real numbers has no 1s to count.")
 
     def to_dense(self) -> Any:
         """Return the numbers as float64."""
@@ -91,7 +85,7 @@ class Reals(Bits):
 
 @dataclass(frozen=True, eq=False)
 class RealsSource(HeldRows):
-    """Rows of real numbers in memory, checked. No `MemorySource`: there are no equal rows to collapse."""
+    """Checked rows of real numbers in memory. Not a `MemorySource`: there are no equal rows to collapse."""
 
     @property
     def n_columns(self) -> int:
@@ -100,13 +94,13 @@ class RealsSource(HeldRows):
 
     @property
     def row_cells(self) -> float:
-        """Cells of a row that arithmetic touches: all."""
+        """Cells of a row that computations use: all."""
         return float(self.n_columns)
 
 
 @dataclass(frozen=True, eq=False)
 class RealsTable(Table):
-    """A table of real numbers in memory; made by `open_table` with ``reals=True``. Its source reads `Reals`."""
+    """A table of real numbers in memory, from `open_table` with ``reals=True``. Its source reads `Reals`."""
 
     @classmethod
     def of_rows(cls, x: Any, observed: Bits, names: tuple[str, ...] | None, levels: Any = None) -> RealsTable:  # noqa: ARG003
@@ -118,7 +112,7 @@ class RealsTable(Table):
         """Never."""
         return False
 
-    def seen(self) -> NDArray[np.bool_]:
+    def observed_cells(self) -> NDArray[np.bool_]:
         """Return which cells were observed, (rows, columns)."""
         _, observed = self.source.read(0, self.shape[0])
         return np.asarray(observed.to_dense() == 1)
@@ -127,14 +121,14 @@ class RealsTable(Table):
         """Return a table of some rows, without weights, with some of their cells not observed."""
         x, observed = self.source.read(0, self.shape[0])
         reals: Any = x.take(rows)
-        cells, seen = reals.without(observed.take(rows), hidden)
-        return self.of_rows(cells, seen, self.names)
+        cells, observed_cells = reals.without(observed.take(rows), hidden)
+        return self.of_rows(cells, observed_cells, self.names)
 
 
 def open_reals(X: Any, request: Request) -> Table:
-    """Open an array, a list of rows or a frame of real numbers; NaN, null and masked cells are blanks.
+    """Open an array, a list of rows or a frame of real numbers; NaN, null and masked cells are missing.
 
-    An array of float32 stays one, and rows without blanks are not copied.
+    An array of float32 stays one, and rows without missing values are not copied.
 
     Examples
     --------
@@ -168,16 +162,16 @@ def _of_array(array: AnyArray, names: Sequence[str] | None) -> RealsTable:
     if array.dtype not in (np.float32, np.float64):
         array = array.astype(np.float64)
     array = np.ascontiguousarray(array) if not array.flags.c_contiguous else array
-    blanks = _check(array)
+    has_missing = _check(array)
     observed: Bits = AllOnes((array.shape[0], array.shape[1]))
-    if blanks:
+    if has_missing:
         missing = np.isnan(array)
         observed, array = observed_from_missing(missing.view(np.uint8)), np.where(missing, array.dtype.type(0), array)
     return RealsTable.of_rows(Reals(array), observed, None if names is None else tuple(names))
 
 
 def _numbers(number: int, name: str, column: AnyArray) -> Floats:
-    """Return the numbers of a column; words are refused with their place."""
+    """Return the numbers of a column; raise an error with the position for a word."""
     if column.dtype.kind in "biuf":
         return np.asarray(column, np.float64)
     cells = cells_of_objects(name, column.tolist())
@@ -189,18 +183,18 @@ def _numbers(number: int, name: str, column: AnyArray) -> Floats:
 
 
 def _check(array: AnyArray) -> bool:
-    """Refuse numbers that cannot be worked with; return whether there are blanks."""
+    """Raise an error for infinite and too large numbers; return whether any are missing."""
     largest = min(LARGEST, float(np.sqrt(np.finfo(array.dtype).max)))
-    blanks, step = False, max(1, CHUNK_CELLS // max(array.shape[1], 1))
+    has_missing, step = False, max(1, CHUNK_CELLS // max(array.shape[1], 1))
     for start in range(0, len(array), step):
         rows = np.abs(array[start : start + step])
-        blank = np.isnan(rows)
-        blanks = blanks or bool(blank.any())
-        invalid = np.argwhere(~((rows <= largest) | blank))
+        missing = np.isnan(rows)
+        has_missing = has_missing or bool(missing.any())
+        invalid = np.argwhere(~((rows <= largest) | missing))
         if len(invalid):
             row, column = int(invalid[0][0]) + start, int(invalid[0][1])
             raise TableError(
                 f"row {row}, column {column}: {quoted(array[row, column])} is infinite or too large. Use NaN for a "
                 "cell that was not observed."
             )
-    return blanks
+    return has_missing

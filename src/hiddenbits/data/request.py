@@ -1,4 +1,4 @@
-"""How a table is to be read: what `open_table` and estimators ask of every opener."""
+"""How a table is to be read: the request of `open_table` and estimators to every opener."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ class Request:
     Attributes
     ----------
     names : tuple of str or None
-        Names of the columns, in place of those that the data have.
+        Names of the columns, instead of those in the data.
     empty, threshold, packed, n_columns, part_bytes
         As for `open_table`.
     reals : bool
         As for `open_table`.
     choices : Choices or None
-        What the user said about columns; None: nothing.
+        The user's options for columns, if any.
     coding : Coding or None
-        How a fit read its columns, which is applied to this table.
+        The coding of a fit, which is applied to this table.
     levels : bool
-        Whether columns of several values are nominal or ordinal; otherwise every column is to become bits.
+        Whether columns of several values are nominal or ordinal; otherwise every column must become binary.
     plain_only : bool
-        Cells must be bits: nothing is guessed about columns, as after a fit to plain bits.
+        Cells must be 0 or 1: no types are inferred, as after a fit to such data.
     offers : tuple of str
         The options of the opener that messages may name.
     storage_options : Mapping
-        What fsspec needs to reach an address; may hold secrets.
+        Options of fsspec for an address; may contain secrets.
     options : Mapping
         Options of one opener, such as ``column=`` or ``layer=``.
     """

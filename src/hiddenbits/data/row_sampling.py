@@ -1,4 +1,4 @@
-"""Some rows of a table at random, through one pass: a small table in memory that stands for the whole."""
+"""A random sample of the rows of a table, from one pass over the data: a small table that represents the whole."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hiddenbits.data.table import Table, memory_table
 
 @dataclass(frozen=True, eq=False)
 class SomeRows:
-    """Rows that were drawn, in the order of the table: cells and weights; `sparse` is how the table stores them."""
+    """A sample of rows in the order of the table: cells and weights; `sparse` is the storage of the table."""
 
     x: Bytes
     observed: Bytes
@@ -24,11 +24,11 @@ class SomeRows:
     sparse: bool
 
     def __iadd__(self, other: Self) -> Self:
-        x, observed = (np.concatenate(two) for two in ((self.x, other.x), (self.observed, other.observed)))
+        x, observed = (np.concatenate(pair) for pair in ((self.x, other.x), (self.observed, other.observed)))
         return type(self)(x, observed, np.concatenate([self.weights, other.weights]), self.sparse)
 
     def table(self, weight: float) -> Table:
-        """Return them as a table of this weight in all."""
+        """Return them as a table with this total weight."""
         d = self.x.shape[1]
         x: Bits = Pattern(*pattern_of(self.x), d) if self.sparse else Dense(self.x)
         observed = None if self.observed.all() else Dense(self.observed)
@@ -36,24 +36,24 @@ class SomeRows:
 
 
 def rate_for(rows: int, weights: Floats | None, n_rows: int) -> float:
-    """Return the rate by which about so many rows are drawn; rows that are heavy enough come for sure."""
+    """Return the rate at which about this many rows are sampled; heavy rows are certain to be in the sample."""
     if weights is None:
         return rows / n_rows
     heavy = np.zeros(len(weights), bool)
     while True:
         rate = (rows - int(heavy.sum())) / max(float(weights[~heavy].sum()), np.finfo(float).tiny)
-        more = heavy | (rate * weights >= 1.0)
-        if more.sum() == heavy.sum():
+        certain = heavy | (rate * weights >= 1.0)
+        if certain.sum() == heavy.sum():
             return rate
-        heavy = more
+        heavy = certain
 
 
 @dataclass(frozen=True)
 class RowSampler:
     """Samples rows of a block, each with probability min(1, rate weight), so that each counts for 1/rate rows.
 
-    Which ones depends on the seed and on the place of a row in the table, not on how the table is cut into blocks. The
-    engine applies it to all rows where it has collapsed equal ones, because distinct rows have other places.
+    The sample depends on the seed and on the position of a row in the table, not on how the table is cut into blocks.
+    If equal rows are collapsed, the engine samples from all rows, because distinct rows have other positions.
     """
 
     seed: int
@@ -63,10 +63,10 @@ class RowSampler:
         """Return the sample of a block."""
         share = np.minimum(1.0, self.rate * block.weights)
         numbers = np.arange(block.n_rows, dtype=np.uint64) + np.uint64(block.start)
-        drawn = np.flatnonzero(uniform_by_row(self.seed, numbers) < share)
+        sampled = np.flatnonzero(uniform_by_row(self.seed, numbers) < share)
         return SomeRows(
-            block.x.take(drawn).to_dense(),
-            block.observed.take(drawn).to_dense(),
-            block.weights[drawn] / share[drawn],
+            block.x.take(sampled).to_dense(),
+            block.observed.take(sampled).to_dense(),
+            block.weights[sampled] / share[sampled],
             isinstance(block.x, Pattern),
         )

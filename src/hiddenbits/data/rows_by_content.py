@@ -1,7 +1,7 @@
-"""A few rows of a table at random, through one pass: what starts from data are made of.
+"""A few random rows of a table, from one pass over the data, as starting values of fits.
 
-A row is chosen by its content: a hash of its bits, mixed with the seed, gives its number, and the smallest numbers win.
-So the choice is the same for equal rows counted by a weight, in another order, or in another storage.
+A row is chosen by its content: its number is a hash of its bits and the seed, and the smallest numbers are chosen. So
+the choice does not depend on the order or storage of rows, or on whether a weight counts equal rows.
 """
 
 from __future__ import annotations
@@ -19,34 +19,34 @@ from hiddenbits.data.reals import Reals
 
 
 @dataclass(frozen=True, eq=False)
-class Chosen:
-    """The rows with the smallest numbers so far: numbers (k,), rows (k, d), and the weights of their likes."""
+class SmallestNumbered:
+    """The rows with the smallest numbers so far: numbers (k,), rows (k, d), and the weights of all equal rows."""
 
     numbers: Floats
     rows: AnyArray
     weights: Floats
-    n_wanted: int
+    n_rows: int
 
     def __iadd__(self, other: Self) -> Self:
         numbers, rows = np.append(self.numbers, other.numbers), np.concatenate([self.rows, other.rows])
-        _, first, place = np.unique(numbers, return_index=True, return_inverse=True)  # in order of the numbers
-        weights = np.bincount(place, np.append(self.weights, other.weights)).astype(np.float64)
-        first = first[: self.n_wanted]
-        return type(self)(numbers[first], rows[first], weights[: self.n_wanted], self.n_wanted)
+        _, first, position = np.unique(numbers, return_index=True, return_inverse=True)  # in order of the numbers
+        weights = np.bincount(position, np.append(self.weights, other.weights)).astype(np.float64)
+        first = first[: self.n_rows]
+        return type(self)(numbers[first], rows[first], weights[: self.n_rows], self.n_rows)
 
 
 def choose_rows(n: int, key: Any, passes: Any) -> Floats:
     """Return about n different rows of -1, +1 and 0 (missing); fewer where the table has fewer.
 
-    Rows of real numbers come as they are, with NaN for missing.
-    Rows of large weight are as likely as others: a start wants variety.
+    Rows of real numbers are returned as they are, with NaN for missing. Rows of large weight are as likely as others,
+    because starting values should vary.
 
     Parameters
     ----------
     n : int
-        How many.
+        Number of rows.
     key : Key
-        Its random numbers choose.
+        Source of the random choice.
     passes : callable
         The engine's sum over blocks.
     """
@@ -55,26 +55,26 @@ def choose_rows(n: int, key: Any, passes: Any) -> Floats:
 
 def weighted_rows(n: int, key: Any, passes: Any) -> tuple[Floats, Floats]:
     """Return the rows that `choose_rows` returns, and the weight that each has in the table."""
-    chosen: Chosen = passes(partial(_smallest, n, int(key.rng().integers(2**62))))
+    chosen: SmallestNumbered = passes(partial(_smallest, n, int(key.rng().integers(2**62))))
     return chosen.rows.astype(np.float64), chosen.weights
 
 
-def _smallest(n: int, seed: int, block: Block) -> Chosen:
+def _smallest(n: int, seed: int, block: Block) -> SmallestNumbered:
     """Return the rows of a block with the smallest numbers."""
     numbers = np.where(block.weights > 0.0, row_numbers(seed, block), np.inf)
-    smallest, first, place = np.unique(numbers, return_index=True, return_inverse=True)
+    smallest, first, position = np.unique(numbers, return_index=True, return_inverse=True)
     first = first[np.isfinite(smallest)][:n]
-    weights = np.bincount(place, block.weights)[: len(first)].astype(np.float64)
+    weights = np.bincount(position, block.weights)[: len(first)].astype(np.float64)
     missing = block.observed.take(first).to_dense() == 0
     if isinstance(block.x, Reals):
-        return Chosen(numbers[first], np.where(missing, np.nan, block.x.take(first).to_dense()), weights, n)
+        return SmallestNumbered(numbers[first], np.where(missing, np.nan, block.x.take(first).to_dense()), weights, n)
     rows = 2 * block.x.take(first).to_dense().astype(np.int8) - 1
     rows[missing] = 0
-    return Chosen(numbers[first], rows, weights, n)
+    return SmallestNumbered(numbers[first], rows, weights, n)
 
 
 def row_numbers(seed: int, block: Block) -> Floats:
-    """Return a whole number below 2^31 for each row of a block, of its content and the seed."""
+    """Return a whole number below 2^31 for each row of a block, from its content and the seed."""
     if isinstance(block.x, Reals):
         return number_of_reals(seed, block.x.to_dense(), block.observed.to_dense())
     return number_of_bits(seed, *block.operands(), (block.n_rows, block.n_columns))

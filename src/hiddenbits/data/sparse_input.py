@@ -1,7 +1,7 @@
 """SciPy sparse containers as a checked CSR array.
 
 SciPy's conversions trust the index arrays (a wrong one makes them read or write outside their memory) and add
-up duplicates. So SciPy is made to check the indices first, and duplicates are refused: a cell has one value.
+up duplicates. So SciPy has to check the indices first, and duplicates are an error: a cell has one value.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from hiddenbits.quoting import redacted
 
 
 def as_csr(matrix: Any, first_row: int = 0) -> Any:
-    """Return a CSR array with sorted, checked indices; the container that came in is not changed.
+    """Return a CSR array with sorted, checked indices; the original container is not changed.
 
-    Rows of messages are counted from `first_row`.
+    Messages count rows from `first_row`.
     """
     try:
         checked = _checked(matrix, matrix.format, tuple(matrix.shape))
@@ -39,17 +39,17 @@ def as_csr(matrix: Any, first_row: int = 0) -> Any:
 
 
 def _checked(matrix: Any, kind: str, shape: tuple[int, int]) -> Any:
-    """Return a container of which SciPy has checked every index: by rows, by columns, by blocks, or cell by cell."""
+    """Return a container whose every index SciPy has checked: by rows, by columns, by blocks, or cell by cell."""
     if kind in ("csr", "csc", "bsr"):
-        made = getattr(sparse, f"{kind}_array")(
+        checked = getattr(sparse, f"{kind}_array")(
             (matrix.data, _whole(matrix.indices), _whole(matrix.indptr)), shape=shape
         )
-        made.check_format(full_check=True)
-        if (np.diff(made.indptr) < 0).any():  # which SciPy does not look at where the last one is 0
+        checked.check_format(full_check=True)
+        if (np.diff(checked.indptr) < 0).any():  # which SciPy does not check if the last one is 0
             raise ValueError("its pointers to rows descend")
-        if kind == "bsr" and (shape[0] % made.blocksize[0] or shape[1] % made.blocksize[1]):
-            raise ValueError(f"blocks of {made.blocksize} do not tile {shape} cells")
-        return made
+        if kind == "bsr" and (shape[0] % checked.blocksize[0] or shape[1] % checked.blocksize[1]):
+            raise ValueError(f"blocks of {checked.blocksize} do not tile {shape} cells")
+        return checked
     if kind == "dia":
         return sparse.dia_array((matrix.data, _whole(matrix.offsets)), shape=shape).tocoo()
     rows, columns, data = _cell_by_cell(matrix, kind, shape)
@@ -63,7 +63,7 @@ def _cell_by_cell(matrix: Any, kind: str, shape: tuple[int, int]) -> tuple[Any, 
         return rows, columns, list(matrix.values())
     if kind == "lil":
         if [*map(len, matrix.rows)] != [*map(len, matrix.data)]:
-            raise ValueError("a row has not as many values as columns")
+            raise ValueError("a row has different numbers of values and columns")
         rows = np.repeat(np.arange(shape[0]), [len(columns) for columns in matrix.rows])
         inside, data = ([value for row in lists for value in row] for lists in (matrix.rows, matrix.data))
         return rows, inside or np.zeros(0, np.int64), data
@@ -71,20 +71,19 @@ def _cell_by_cell(matrix: Any, kind: str, shape: tuple[int, int]) -> tuple[Any, 
 
 
 def _whole(index: Any) -> AnyArray:
-    """Return an index array; SciPy would cut off fractions."""
+    """Return a checked index array; SciPy would truncate fractions."""
     index = np.asarray(index)
     if index.ndim != 1 or index.dtype.kind not in "iu":
         raise ValueError(f"its indices are a {index.ndim}-D array of dtype {index.dtype}")
-    found: AnyArray = index
-    return found
+    return np.asarray(index)
 
 
 def _refuse_duplicates(rows: AnyArray, columns: AnyArray, first_row: int) -> None:
-    """Refuse two values for one cell; cells come in the order of the table."""
-    again = (rows[1:] == rows[:-1]) & (columns[1:] == columns[:-1])
-    if again.any():
-        at = int(np.flatnonzero(again)[0])
+    """Raise an error for two values of one cell; cells are in the order of the table."""
+    repeated = (rows[1:] == rows[:-1]) & (columns[1:] == columns[:-1])
+    if repeated.any():
+        first = int(np.flatnonzero(repeated)[0])
         raise TableError(
-            f"row {first_row + int(rows[at])}, column {columns[at]}: the sparse table holds two values for this cell. "
-            "Keep one of them (sum_duplicates would add them to 2)."
+            f"row {first_row + int(rows[first])}, column {columns[first]}: the sparse table holds two values for this "
+            "cell. Keep one of them (sum_duplicates would add them to 2)."
         )

@@ -1,6 +1,6 @@
 """Some rows of a table as a table of their own: training and test rows, in memory or on disk.
 
-And what sources have in common that read the rows of another source and change what comes back.
+Also the base class of sources that change the rows of another source.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MOST_REPEATED = 1 << 32  # cells
 
 @dataclass(frozen=True, eq=False)
 class DerivedSource:
-    """Rows of another source, made into others as they are read."""
+    """Rows of another source, changed as they are read."""
 
     source: Source
 
@@ -38,18 +38,18 @@ class DerivedSource:
 
     @property
     def row_cells(self) -> float:
-        """Cells of a row that arithmetic touches."""
+        """Cells of a row that computations use."""
         return self.source.row_cells
 
     def over(self, start: int, stop: int) -> Self:
-        """Return this over what rows start to stop of the other source need and no more."""
+        """Return this source over only the data that rows start to stop of the other source need."""
         source: Any = self.source
         return replace(self, source=source.only(start, stop)) if hasattr(source, "only") else self
 
 
 @dataclass(frozen=True, eq=False)
 class SubsetSource(DerivedSource):
-    """Some rows of another source, chosen as they are read: from the first to the last of a run, then those wanted."""
+    """Some rows of another source, which reads all rows from the first to the last of these."""
 
     chosen: AnyArray
 
@@ -60,33 +60,33 @@ class SubsetSource(DerivedSource):
 
     @property
     def row_bytes(self) -> float:
-        """Bytes of memory that one row takes, with those that are read around it."""
+        """Bytes of memory that one row takes, with the rows that are read around it."""
         span = int(self.chosen[-1] - self.chosen[0]) + 1
         return self.source.row_bytes * span / len(self.chosen)
 
     def only(self, start: int, stop: int) -> SubsetSource:
-        """Return the source with what rows start to stop need and no more."""
+        """Return the source with only the data that rows start to stop need."""
         return self.over(int(self.chosen[start]), int(self.chosen[stop - 1]) + 1)
 
     def read(self, start: int, stop: int) -> tuple[Bits, Bits]:
         """Return (x, observed) of rows start to stop of those chosen."""
-        wanted = self.chosen[start:stop]
-        x, observed = self.source.read(int(wanted[0]), int(wanted[-1]) + 1)
-        return x.take(wanted - wanted[0]), observed.take(wanted - wanted[0])
+        rows = self.chosen[start:stop]
+        x, observed = self.source.read(int(rows[0]), int(rows[-1]) + 1)
+        return x.take(rows - rows[0]), observed.take(rows - rows[0])
 
 
 def take_rows(table: Table, rows: AnyArray) -> Table:
-    """Return some rows of a table as a table, with their weights: to train on, or to test.
+    """Return some rows of a table as a table, with their weights: for training, or for testing.
 
-    Rows in memory are copied. Those on disk stay there: each pass reads from the first to the last of a part, so that
-    rows that lie close together are cheapest.
+    Rows in memory are copied. Those on disk stay there: each part is read from its first to its last row, so that rows
+    close together are the cheapest.
 
     Parameters
     ----------
     table : Table
         From `open_table`, in memory or on disk, of bits or of real numbers.
     rows : array of int or bool
-        Numbers of the rows, each greater than the one before; or True for each row to take.
+        Increasing numbers of the rows; or True for each row to take.
 
     Returns
     -------
@@ -100,16 +100,16 @@ def take_rows(table: Table, rows: AnyArray) -> Table:
     array([[0., 1., 0., 0.],
            [0., 0., 0., 1.]])
     """
-    given = np.asarray(rows)
-    if given.dtype == np.bool_ and given.shape == (table.shape[0],):
-        given = np.flatnonzero(given)
-    if given.ndim != 1 or given.dtype.kind not in "iu" or not len(given):
-        raise TableError("Select rows with a list of row numbers, not empty, or with a boolean mask over all rows.")
-    chosen = given.astype(np.int64)
+    numbers = np.asarray(rows)
+    if numbers.dtype == np.bool_ and numbers.shape == (table.shape[0],):
+        numbers = np.flatnonzero(numbers)
+    if numbers.ndim != 1 or numbers.dtype.kind not in "iu" or not len(numbers):
+        raise TableError("Select rows with a non-empty list of row numbers, or with a boolean mask over all rows.")
+    chosen = numbers.astype(np.int64)
     if chosen[0] < 0 or chosen[-1] >= table.shape[0] or (np.diff(chosen) <= 0).any():
         raise TableError(
-            f"Row numbers must be between 0 and {table.shape[0] - 1} and strictly increasing. Sort them; to use a row "
-            "several times, give it a weight."
+            f"Row numbers must be between 0 and {table.shape[0] - 1} and strictly increasing. Sort them. To use a row "
+            "several times, set a weight."
         )
     weights = None if table.weights is None else table.weights[chosen]
     if not table.source.resident:
@@ -120,9 +120,9 @@ def take_rows(table: Table, rows: AnyArray) -> Table:
 
 
 def repeat_rows(table: Table) -> Table:
-    """Return a table of counts as the rows that were counted: each row as often as its weight says, without weights.
+    """Expand a table of counts: repeat each row as often as its weight, and remove the weights.
 
-    A fit is the same. Scores on held-out rows are not: of equal rows that are counted, all are held out, or none.
+    A fit is the same, but scores on held-out rows differ: in a table of counts, equal rows are held out together.
 
     Parameters
     ----------
@@ -145,16 +145,16 @@ def repeat_rows(table: Table) -> Table:
     """
     if table.weights is None:
         return table
-    many = table.weights.astype(np.int64)
-    if (many != table.weights).any():
-        raise TableError("The weights of rows are no counts: some are not whole numbers.")
-    if int(many.sum()) * table.shape[1] > MOST_REPEATED:
-        raise TableError(f"The weights count {many.sum():,} rows, too many to have each of them in memory.")
-    rows, read_as = np.repeat(np.arange(len(many)), many), table.read_as
-    x, observed = table.source.read(0, len(many))
+    counts = table.weights.astype(np.int64)
+    if (counts != table.weights).any():
+        raise TableError("The weights of rows are not counts: some are not whole numbers.")
+    if int(counts.sum()) * table.shape[1] > MOST_REPEATED:
+        raise TableError(f"The weights count {counts.sum():,} rows, too many to repeat them in memory.")
+    rows, read_as = np.repeat(np.arange(len(counts)), counts), table.read_as
+    x, observed = table.source.read(0, len(counts))
     held = table.of_rows(x.take(rows), observed.take(rows), table.names, table.coding_of_levels)
     if read_as is not None:
-        parts = {name: cells.part(0, len(many)) for name, cells in read_as.cells.items()}
+        parts = {name: cells.part(0, len(counts)) for name, cells in read_as.cells.items()}
         cells = {name: replace(part, rows=part.rows[rows]) for name, part in parts.items()}
         read_as = replace(read_as, cells=cells)
     return replace(held, part_bytes=table.part_bytes, read_as=read_as)

@@ -1,4 +1,4 @@
-"""The first pass over a table: what every start is made from."""
+"""Column sums of a table, from the first pass over the data: the basis of all starting values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hiddenbits.data.layout import Layout
 
 
 @dataclass(frozen=True, eq=False)
-class Summary(Arrays):
+class ColumnSums(Arrays):
     """Weighted counts of a table.
 
     Attributes
@@ -24,9 +24,10 @@ class Summary(Arrays):
     rows : ndarray, 0-d
         Number of rows.
     ones, observed : ndarray of shape (columns,)
-        Weighted number of ones and of observed cells in each column.
+        Weighted number of 1s and of observed cells in each column.
     fingerprint : ndarray of shape (2,)
-        Sum w (x.u)^2 and Sum w (o.u)^2 with fixed random u: tables with the same counts but other rows differ here.
+        Sum w (x.u)^2 and Sum w (o.u)^2 with fixed random u: these differ between tables with equal counts but other
+        rows.
     """
 
     weight: Floats
@@ -37,18 +38,18 @@ class Summary(Arrays):
 
     @property
     def means(self) -> Floats:
-        """P(bit = 1) of each column, drawn in by half a row so that no column is certain."""
+        """P(bit = 1) of each column, shrunk by half a row so that no probability is 0 or 1."""
         return np.asarray((self.ones + 0.5) / (self.observed + 1.0))
 
     def recorded(self, layout: Layout) -> Floats:
-        """Return the weighted recorded cells of each bit's column; one with levels has one of them, or is missing."""
+        """Return for each bit the weighted number of recorded cells of its column."""
         return np.where(layout.is_level, layout.column_sums(self.ones), self.observed)
 
     def independent(self, layout: Layout) -> float | None:
-        """Return the mean log-likelihood of a row, in nats, under independent columns; None of what are no bits."""
+        """Return the mean log-likelihood per row, in nats, under independent columns; None if cells are not bits."""
         recorded = self.recorded(layout)
         zeros = (recorded - self.ones)[~layout.is_level]
-        if min(self.ones.min(), zeros.min(initial=0.0)) < 0.0:  # sums of numbers that are no bits
+        if min(self.ones.min(), zeros.min(initial=0.0)) < 0.0:  # sums of numbers that are not bits
             return None
         columns = recorded[layout.starts]
         return float((_n_log_n(self.ones) + _n_log_n(zeros) - _n_log_n(columns)) / self.weight)
@@ -63,12 +64,12 @@ def _random_column(length: int) -> Floats:
     return np.random.default_rng(0xB175).standard_normal((length, 1))
 
 
-def summarize(block: Block) -> Summary:
-    """Count a block."""
+def summarize(block: Block) -> ColumnSums:
+    """Return the column sums of a block."""
     weights = block.weights[:, None]
     x, o = block.operands()
     observed = (o.T @ weights)[:, 0]
-    return Summary(
+    return ColumnSums(
         weight=np.asarray(block.weights.sum()),
         rows=np.asarray(float(block.n_rows)),
         ones=np.ascontiguousarray((x.T @ weights)[:, 0]),

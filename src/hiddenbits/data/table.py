@@ -1,8 +1,8 @@
-"""A table of bits: rows that can be loaded again, on one grid of blocks that belongs to the table.
+"""A table of bits: rows that can be loaded repeatedly, on one grid of blocks that belongs to the table.
 
 A `Source` reads rows; a `Table` adds names and weights; a `Grid` cuts the table into blocks of a fixed height and
-parts of whole blocks. Blocks are numbered over the whole table, so results never depend on the size of parts, on
-the edges of files or on who loads what.
+parts of whole blocks. Blocks are numbered over the whole table, so that results never depend on the size of parts, on
+the boundaries of files, or on which worker loads a part.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hiddenbits.array_types import LEAST_WEIGHT, MOST_WEIGHT, AnyArray, Floats
-from hiddenbits.data.bits import AllOnes, Bits, Packed, Pattern, with_blanks
+from hiddenbits.data.bits import AllOnes, Bits, Packed, Pattern, with_nan
 from hiddenbits.data.block import Block, Part
 from hiddenbits.data.layout import Layout, layout_of
 from hiddenbits.exceptions import TableError
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from hiddenbits.data.coding.coded_columns import Coding, ReadColumns
 
 PART_BYTES = 64 * 2**20
-KEEP_BYTES = 128 * 2**20  # a table in memory whose operands take no more keeps them from pass to pass
+KEEP_BYTES = 128 * 2**20  # a table in memory keeps its operands from iteration to iteration if they take no more
 
 
 class Source(Protocol):
@@ -44,7 +44,7 @@ class Source(Protocol):
 
     @property
     def resident(self) -> bool:
-        """Whether the rows are in memory already, so that reading is free."""
+        """Whether the rows are already in memory, so that reading is free."""
         ...
 
     @property
@@ -54,7 +54,7 @@ class Source(Protocol):
 
     @property
     def row_cells(self) -> float:
-        """Cells of a row that arithmetic touches, on average: all of them, or the ones of a pattern."""
+        """Cells of a row that computations use, on average: all of them, or the 1s of a pattern."""
         ...
 
     def read(self, start: int, stop: int) -> tuple[Bits, Bits]:
@@ -64,7 +64,7 @@ class Source(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class HeldRows:
-    """What rows in memory have in common, whatever their columns hold. Only a `MemorySource` has bits to collapse."""
+    """Base class of rows in memory, of bits or real numbers. Only a `MemorySource` has bits to collapse."""
 
     x: Bits
     observed: Bits
@@ -100,14 +100,14 @@ class MemorySource(HeldRows):
 
     @property
     def row_cells(self) -> float:
-        """Cells of a row that arithmetic touches, on average."""
+        """Cells of a row that computations use, on average."""
         if isinstance(self.x, Pattern):
             return len(self.x.indices) / max(self.n_rows, 1)
         return float(self.n_columns)
 
     @property
     def mapped(self) -> bool:
-        """Whether the rows are a memory map: in memory only as they are touched."""
+        """Whether the rows are a memory map, and in memory only when used."""
         array: Any = self.x.packed if isinstance(self.x, Packed) else getattr(self.x, "values", None)
         while array is not None and not isinstance(array, np.memmap):
             array = getattr(array, "base", None)
@@ -116,24 +116,24 @@ class MemorySource(HeldRows):
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A table of bits of any size, in memory or on disk; made by `open_table`.
+    """A table of bits of any size, in memory or on disk, from `open_table`.
 
     Attributes
     ----------
     source : Source
         Where the rows come from.
     names : tuple of str or None
-        Column names, where the source has them.
+        Column names, if the source has them.
     weights : ndarray of shape (rows,) or None
         Row weights; None means 1 for every row.
     part_bytes : int
         How much is loaded at a time.
     read_as : ReadColumns or None
-        Where the table was made of columns with other values than bits: how, and the columns that did not enter.
+        How columns were read that hold values other than bits, and the columns that did not enter.
     levels : Coding or None
-        Of rows that were taken from a table with nominal or ordinal columns: how these became bits.
+        For rows selected from a table with nominal or ordinal columns: how these became bits.
     version : int or None
-        The version of the Delta table that the rows are from; None for all other tables.
+        The version of a Delta table; None for all other tables.
 
     Examples
     --------
@@ -155,7 +155,7 @@ class Table:
 
     def __post_init__(self) -> None:
         if not all(self.shape):
-            n, d = self.shape  # the words in brackets are those that scikit-learn's checks look for
+            n, d = self.shape  # scikit-learn's checks require the words in parentheses
             none = "" if d else f" (0 feature(s) (shape=({n}, 0)) while a minimum of 1 is required.)"
             raise TableError(f"The table has {n} rows and {d} columns. It needs at least one of each.{none}")
         if self.names is not None and len(self.names) != self.source.n_columns:
@@ -164,14 +164,14 @@ class Table:
                 "Give one name for each column."
             )
         if self.names is not None and len(set(self.names)) < len(self.names):
-            twice = next(name for name, count in Counter(self.names).items() if count > 1)
-            raise TableError(f"Two columns are called {twice!r}. Give each column a unique name.")
+            repeated = next(name for name, count in Counter(self.names).items() if count > 1)
+            raise TableError(f"Two columns are called {repeated!r}. Give each column a unique name.")
         if self.weights is not None:
             _check_weights(self.weights, self.shape[0])
 
     @classmethod
     def of_rows(cls, x: Any, observed: Bits, names: tuple[str, ...] | None, levels: Coding | None = None) -> Table:
-        """Return a table of this kind over checked rows in memory; of the class, so that it travels without rows."""
+        """Return a table of this class over checked rows in memory; a class method can be sent without rows."""
         return cls(MemorySource(x, observed), names, levels=levels)
 
     @property
@@ -181,39 +181,39 @@ class Table:
 
     @cached_property
     def layout(self) -> Layout:
-        """Which bits belong to which column."""
+        """The bits of each column."""
         return layout_of(None if self.coding_of_levels is None else self.coding_of_levels.sizes, self.shape[1])
 
     @property
     def coding_of_levels(self) -> Coding | None:
-        """How values became bits, where some columns are nominal or ordinal; what rows that are taken keep of it."""
+        """How values became bits, if some columns are nominal or ordinal; selected rows keep it."""
         return self.coding if self.coding is not None and self.coding.has_levels else None
 
     @property
     def n_columns(self) -> int:
-        """Number of columns; a nominal or ordinal one has several bits, which `shape` counts."""
+        """Number of columns; `shape` counts the bits, of which a nominal or ordinal column has several."""
         return self.shape[1] if self.coding_of_levels is None else len(self.coding_of_levels.sizes)
 
     @property
     def column_names(self) -> tuple[str, ...] | None:
-        """Names of the columns, where the source has them."""
+        """Names of the columns, if the source has them."""
         if self.coding_of_levels is None or self.names is None:
             return self.names
         return self.coding_of_levels.column_names
 
     @property
     def only_bits(self) -> bool:
-        """Whether every column is binary."""
+        """Whether the cells are bits, not real numbers."""
         return True
 
     @property
     def coding(self) -> Coding | None:
-        """How values of columns became bits; None where all were bits."""
+        """How values of columns became bits; None if all were bits."""
         return self.levels if self.read_as is None else self.read_as.coding
 
     @property
     def beside(self) -> dict[str, list[Any]]:
-        """The columns that did not enter, by name: the cells of each row as they were, None for a blank."""
+        """The columns that did not enter, by name: their original cells, None for a missing value."""
         return {} if self.read_as is None else self.read_as.beside()
 
     @property
@@ -226,7 +226,7 @@ class Table:
         for part in (grid.load(i) for i in range(grid.n_parts)):
             n_rows, n_bits = part.observed.shape
             n_missing += n_rows * n_bits - int(part.observed.row_sums().sum())
-            if n_columns:  # a level that is missing has no bit set
+            if n_columns:  # a missing cell of levels has no bit set
                 n_missing += n_rows * n_columns - int(part.x.to_dense()[:, levels].sum())
         return n_missing
 
@@ -235,25 +235,25 @@ class Table:
         return replace(self, weights=None if weights is None else np.asarray(weights, np.float64))
 
     def with_sample_weight(self, sample_weight: ArrayLike | None) -> Table:
-        """Return the same rows with weights on top of their own; they are checked as given. None adds nothing.
+        """Return the same rows with their weights multiplied by others, which are checked; None changes nothing.
 
-        A text is the name of a column that did not enter the model and has the weights.
+        A string is the name of a column of weights that did not enter the model.
         """
         if sample_weight is None:
             return self
         if isinstance(sample_weight, str):
             if self.read_as is None:
                 raise TableError(
-                    f"sample_weight={sample_weight!r} names a column, and this table has none beside the model. Name "
-                    "it where a frame or a file is opened, or give an array with a weight for each row."
+                    f"sample_weight={sample_weight!r} names a column, but all columns of this table are in the model. "
+                    "Name it when you open a frame or file, or pass an array with a weight for each row."
                 )
             sample_weight = self.read_as.weights(sample_weight, self.shape[0])
-        given = np.asarray(sample_weight, np.float64)
-        weighted = self.with_weights(given)
-        return weighted if self.weights is None else self.with_weights(given * self.weights)
+        weights = np.asarray(sample_weight, np.float64)
+        weighted = self.with_weights(weights)  # which checks them
+        return weighted if self.weights is None else self.with_weights(weights * self.weights)
 
     def part_rows(self, height: int) -> int:
-        """Return how many rows, in whole blocks of `height`, come to about `part_bytes`."""
+        """Return how many rows, in whole blocks of `height`, take about `part_bytes`."""
         rows = int(self.part_bytes // max(self.source.row_bytes, 1e-9))
         return max(height, min(rows, self.source.n_rows + height) // height * height)
 
@@ -262,16 +262,16 @@ class Table:
         return Grid(self, height, self.part_rows(height))
 
     def to_float(self) -> Floats:
-        """Return the whole table as floats, NaN where not observed; of a missing level all bits. For small tables."""
+        """Return the whole table as floats, NaN for all bits of missing cells. For small tables."""
         x, observed = self.source.read(0, self.source.n_rows)
         if self.layout.all_binary:
-            return with_blanks(x, observed)
+            return with_nan(x, observed)
         return np.where(self.layout.recorded(x, observed) == 1, x.to_dense(), np.nan)
 
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """A table, a block height, and the parts that whole blocks make up.
+    """A table cut into blocks of one height, and into parts of whole blocks.
 
     Attributes
     ----------
@@ -280,7 +280,7 @@ class Grid:
     height, part_rows : int
         Rows of a block, and of a part.
     given : Grid or None
-        Where the rows are distinct rows with weights (`collapsed`): all rows, in their own order.
+        If the rows are distinct rows with weights (`collapsed`): all rows, in their own order.
     """
 
     table: Table
@@ -300,18 +300,18 @@ class Grid:
 
     @property
     def as_given(self) -> Grid:
-        """The grid of all rows, equal ones included."""
+        """The grid of all rows, including equal ones."""
         return self.given or self
 
     @cached_property
     def blocks(self) -> list[Block]:
-        """All the blocks of a table in memory, cut once; those of a small one keep their operands."""
+        """All blocks of a table in memory, cut once; those of a small table keep their operands."""
         blocks = [block for i in range(self.n_parts) for block in self.load(i).blocks()]
         keep = sum(block.x.operand_bytes + block.observed.operand_bytes for block in blocks) <= KEEP_BYTES
         return [replace(block, keep=keep) for block in blocks]
 
     def load(self, i: int) -> Part:
-        """Load part `i`; can be called again and again."""
+        """Load part `i`; can be called repeatedly."""
         start = i * self.part_rows
         stop = min(start + self.part_rows, self.table.shape[0])
         with discreet():
@@ -322,7 +322,7 @@ class Grid:
 
 
 def _check_weights(weights: Floats, n_rows: int) -> None:
-    """Refuse weights that are not one valid number for each row."""
+    """Raise an error unless there is one valid weight for each row."""
     if weights.shape != (n_rows,):
         raise TableError(f"Weights of shape {weights.shape} were given for {n_rows} rows. Give one for each row.")
     invalid = ~(np.isfinite(weights) & (weights >= 0.0))
@@ -335,11 +335,11 @@ def _check_weights(weights: Floats, n_rows: int) -> None:
         total = float(weights.sum())
     if not LEAST_WEIGHT <= total <= MOST_WEIGHT:
         raise TableError(
-            f"The weights of the rows add up to {total:.3g}, and computations need a sum from {LEAST_WEIGHT:g} to "
-            f"{MOST_WEIGHT:g}. Scale them to a mean of 1: w / w.max(), and then w * len(w) / w.sum()."
+            f"The weights of the rows add up to {total:.3g}; computations need a sum from {LEAST_WEIGHT:g} to "
+            f"{MOST_WEIGHT:g}. Scale them to a mean of 1: first w / w.max(), then w * len(w) / w.sum()."
         )
 
 
 def memory_table(x: Bits, observed: Bits | None = None) -> Table:
-    """Return a table over bits in memory that have been checked."""
+    """Return a table over checked bits in memory."""
     return Table(MemorySource(x, AllOnes(x.shape) if observed is None else observed))

@@ -1,4 +1,4 @@
-"""Text files, plain or gzipped, read as bytes under a cap."""
+"""Text files, plain or gzipped, read as bytes up to a limit."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 CHUNK_BYTES = 1 << 23
-# A gzipped text that unfolds to more than FREE bytes and to more than RATIO times its size is taken for a bomb. Tables
-# with a one among a thousand cells come to 390 times at gzip's best level, a bomb to 1,000 times.
+# A gzipped text that decompresses to more than FREE bytes and more than RATIO times its size counts as a bomb. Tables
+# with one 1 per thousand cells reach 390 times at gzip's best level, a bomb 1,000 times.
 FREE = 1 << 24
 RATIO = 400
-SAMPLE_BYTES = 1 << 18  # of a text, in which its encoding is looked for
+SAMPLE_BYTES = 1 << 18  # of a text, from which its encoding is detected
 MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
-# Control characters that no text file has, as bytes: what holds them is not text in one byte a character.
+# Control characters that no text file has, as bytes: a file with them is not in a one-byte encoding.
 CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 NAMES = {"\t": "a tab", " ": "a space"}  # of characters between cells, in messages
 
 
 class CappedReader(io.RawIOBase):
-    """A file's bytes, unpacked if it is gzipped, until `max_bytes` of them have come out.
+    """A file's bytes, decompressed if it is gzipped, up to `max_bytes`.
 
-    The cap counts unpacked bytes: a gzip file of a few megabytes can unpack to terabytes. One that unfolds far more
-    than tables do is refused early, after `FREE` bytes.
+    The limit counts decompressed bytes: a gzip file of a few megabytes can decompress to terabytes. A ratio far above
+    that of tables raises an error early, after `FREE` bytes.
     """
 
     def __init__(self, path: Place, max_bytes: int) -> None:
-        self._path, self._max_bytes, self._seen = path, max_bytes, 0
+        self._path, self._max_bytes, self._n_read = path, max_bytes, 0
         with reading(path):
             self._packed = open_file(path)
             self._size = path.stat().st_size if isinstance(path, Path) else getattr(self._packed, "size", None)
@@ -49,7 +49,7 @@ class CappedReader(io.RawIOBase):
 
     @property
     def share(self) -> float | None:
-        """How much of the file, packed as it is, was read; None where its size is not known."""
+        """The share of the file that was read; None if its size is unknown."""
         return min(1.0, self._packed.tell() / self._size) if self._size else None
 
     def readable(self) -> bool:
@@ -60,17 +60,17 @@ class CappedReader(io.RawIOBase):
         """Fill the buffer; see `io.RawIOBase`."""
         view = memoryview(buffer)
         with reading(self._path):
-            piece = self._file.read(len(view))
-            self._seen += len(piece)
-            if self._seen > self._max_bytes:
+            chunk = self._file.read(len(view))
+            self._n_read += len(chunk)
+            if self._n_read > self._max_bytes:
                 raise too_large(self._path, self._max_bytes)
-            if self._zipped and self._seen > max(FREE, RATIO * self._packed.tell()):
+            if self._zipped and self._n_read > max(FREE, RATIO * self._packed.tell()):
                 raise TableError(
                     f"the file decompresses to more than {RATIO} times its size, which suggests a gzip bomb. If it is "
                     "a real table, decompress it first (gunzip), or write it as Parquet."
                 )
-        view[: len(piece)] = piece
-        return len(piece)
+        view[: len(chunk)] = chunk
+        return len(chunk)
 
     def close(self) -> None:
         """Close the file."""
@@ -80,7 +80,7 @@ class CappedReader(io.RawIOBase):
 
 
 def too_large(path: Place, max_bytes: int) -> TableError:
-    """Return the error for a text file that unfolds beyond the cap."""
+    """Return the error for a text file that is larger than the limit."""
     return TableError(
         f"{path}: the text takes more than max_bytes={max_bytes} bytes, and is read into memory. Raise max_bytes=, or "
         "convert the table to Parquet, which is read in parts."
@@ -88,7 +88,7 @@ def too_large(path: Place, max_bytes: int) -> TableError:
 
 
 def open_text(path: Place, max_bytes: int) -> io.BufferedReader:
-    """Open a text file, plain or gzipped, for reading its bytes under the cap."""
+    """Open a text file, plain or gzipped, for reading its bytes up to the limit."""
     return io.BufferedReader(CappedReader(path, max_bytes), CHUNK_BYTES)
 
 
@@ -106,8 +106,8 @@ def read_lines(path: Place, max_bytes: int) -> tuple[str, ...]:
         return tuple(file.read().decode("utf-8-sig").splitlines())
 
 
-def found_encoding(head: bytes) -> str:
-    """Return the encoding of a text: by its mark, UTF-8 where that is possible, or that of Windows and latin-1."""
+def detect_encoding(head: bytes) -> str:
+    """Return the encoding of a text: by its byte order mark, UTF-8 if possible, else that of Windows or latin-1."""
     for mark, name in MARKS:
         if head.startswith(mark):
             return name
@@ -119,11 +119,11 @@ def found_encoding(head: bytes) -> str:
         return "utf-8"
     if CONTROLS.search(head) is None:
         return "cp1252" if _is_text(head, "cp1252") else "latin-1"
-    return "utf-8"  # which says where it is none
+    return "utf-8"  # whose error names the invalid byte
 
 
 def _is_text(head: bytes, encoding: str) -> bool:
-    """Whether bytes, perhaps cut within a character, are text in an encoding."""
+    """Whether bytes, which may end within a character, are text in an encoding."""
     try:
         codecs.getincrementaldecoder(encoding)().decode(head)
     except UnicodeDecodeError:

@@ -22,7 +22,7 @@ import numpy as np
 from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data.declared import Params, plain, prefixed, unprefixed
 from hiddenbits.data.hashing import digest
-from hiddenbits.data.summary import Summary
+from hiddenbits.data.summary import ColumnSums
 from hiddenbits.engine.environment import differences, environment
 from hiddenbits.engine.outcome import Restart, StopReason
 from hiddenbits.engine.row_memory import LocalRowMemory, RowMemory
@@ -124,7 +124,7 @@ class Checkpoint:
                 )
             yield
 
-    def load(self, summary: Summary) -> Position | None:
+    def load(self, summary: ColumnSums) -> Position | None:
         """Return the position in the file, or None if there is no file."""
         if not self.path.exists():
             return None
@@ -155,7 +155,7 @@ class Checkpoint:
             ) from error
         return position
 
-    def _refuse_other(self, meta: Any, theirs: Mapping[str, AnyArray], summary: Summary) -> None:
+    def _refuse_other(self, meta: Any, theirs: Mapping[str, AnyArray], summary: ColumnSums) -> None:
         """Refuse a checkpoint of another format or another fit, with the first difference in the message."""
         number = meta.get("format")
         if type(number) is not int or number != FORMAT:
@@ -188,7 +188,7 @@ class Checkpoint:
                 f"blocks have {self.height} rows: the table is stored in another format. {remedy}"
             )
 
-    def save(self, position: Position, summary: Summary) -> None:
+    def save(self, position: Position, summary: ColumnSums) -> None:
         """Write a position atomically. If the disk fails or is full, warn once and keep the existing file."""
         content = self._content(position, summary)
         try:
@@ -206,7 +206,7 @@ class Checkpoint:
                     stacklevel=2,
                 )
 
-    def _content(self, position: Position, summary: Summary) -> tuple[dict[str, Any], dict[str, AnyArray]]:
+    def _content(self, position: Position, summary: ColumnSums) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         """Return the metadata and the arrays of a file with this position."""
         state, arrays = to_file(position)
         meta = {

@@ -7,14 +7,14 @@ import warnings
 import numpy as np
 
 from hiddenbits.data import Table
-from hiddenbits.data.summary import Summary
+from hiddenbits.data.summary import ColumnSums
 from hiddenbits.exceptions import NoZerosWarning, TableError, UnobservedColumnsWarning
 
 ROUNDING = 1e-9  # of weighted sums, which are added in different orders
 NAMED = 5  # columns that a message names
 
 
-def check_recorded_cells(table: Table, summary: Summary) -> None:
+def check_recorded_cells(table: Table, summary: ColumnSums) -> None:
     """Refuse a table without recorded cells; warn if columns have none, or if there are missing values but no 0s."""
     weight = float(summary.weight)
     recorded = summary.recorded(table.layout)

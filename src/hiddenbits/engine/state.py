@@ -16,7 +16,7 @@ import numpy as np
 
 from hiddenbits.array_types import Floats
 from hiddenbits.data import Arrays
-from hiddenbits.data.summary import Summary
+from hiddenbits.data.summary import ColumnSums
 from hiddenbits.engine.outcome import Restart
 from hiddenbits.engine.row_memory import RowMemory
 
@@ -176,11 +176,11 @@ class Position:
 class CheckpointStore(Protocol):
     """Saves and loads positions: `Checkpoint` does so in a file."""
 
-    def load(self, summary: Summary) -> Position | None:
+    def load(self, summary: ColumnSums) -> Position | None:
         """Return the saved position, or None if there is none."""
         ...
 
-    def save(self, position: Position, summary: Summary) -> None:
+    def save(self, position: Position, summary: ColumnSums) -> None:
         """Save a position of the fit to the table with this summary."""
         ...
 

@@ -110,7 +110,7 @@ def _losses_of_reals(model: BaseEstimator, table: Any, masked: Any) -> tuple[Flo
     ln p(cell | rest) = ln p(cell and rest) - ln p(rest): for each column only the rows with a held-out cell in it
     are scored again.
     """
-    held_out = table.seen() & ~masked.seen()
+    held_out = table.observed_cells() & ~masked.observed_cells()
     log_p_rest, losses = model.score_samples(masked), np.zeros(len(held_out))
     for j in np.flatnonzero(held_out.any(axis=0)):
         rows = np.flatnonzero(held_out[:, j])

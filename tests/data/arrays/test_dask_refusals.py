@@ -145,7 +145,7 @@ def test_partitions_that_were_told_wrongly():
     refused(made(good.rename(columns={"c": "x"})), "chunk 1 .* columns a, b, x, d, e, f, g, but dask expects")
     refused(made(good[list("bacdefg")]), "chunk 1 .* columns b, a, c, d, e, f, g, but dask expects")
     refused(made(X), r"chunk 1 .*it is a ndarray, but dask expects a frame")
-    refused(made(good.assign(d=[None] * 59 + ["x"])), "- 'd': categories 0, 1, 'x'")
+    refused(made(good.assign(d=[None] * 59 + ["x"])), "- 'd': nominal values 0, 1, 'x'")
     for kind in (float, str):
         assert_reads(open_table(made(good.astype(kind))), np.concatenate([X, X]))
     without = np.where(np.arange(7) == 3, nan, X)

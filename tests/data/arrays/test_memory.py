@@ -24,7 +24,7 @@ FORMS = {
 def test_signs_are_read_as_bits(form):
     given = FORMS[form]
     wanted = (np.ma.filled(np.ma.array(given, float), np.nan) + 1) / 2
-    with pytest.warns(RecodedColumnsWarning, match="Read as bits: 1 = 1, -1 = 0"):
+    with pytest.warns(RecodedColumnsWarning, match="Recoded as 0 and 1: 1 = 1, -1 = 0"):
         np.testing.assert_array_equal(open_table(given).to_float(), wanted)
 
 

@@ -7,8 +7,8 @@ from hiddenbits.data.coding.coded_columns import CodedColumn, Coding
 pytestmark = pytest.mark.core
 
 
-def values(name, ones, zeros, blank=None):
-    return CodedColumn(name, "values", ones, zeros, blank=blank)
+def values(name, ones, zeros, if_missing=None):
+    return CodedColumn(name, "values", ones, zeros, if_missing=if_missing)
 
 
 def yes(n):
@@ -36,12 +36,12 @@ def codes(n, first=0):
         ),
         (
             [*yes(3), *codes(2, 3), values("side", (9,), (5,)), CodedColumn("b")],
-            "Counted as yes: 'Yes' in 3 columns, the value 2 in 'q3' and 'q4' (codes 1 and 2; change with recode=), the "
-            "value 9 in 'side' (codes 5 and 9), and 1 as in the table in 'b'.",
+            "Counted as yes: 'Yes' in 3 columns, the value 2 in 'q3' and 'q4' (codes 1 and 2; change with recode=), "
+            "the value 9 in 'side' (codes 5 and 9), and 1 as in the table in 'b'.",
         ),
         (
             [CodedColumn("age", "above", threshold=40.0), values("wine", ("x",), (), 0), values("tea", (), ("x",), 1)],
-            "1 means above 40 in 'age', 'x' in 'wine' and 'blank' in 'tea'.",
+            "1 means above 40 in 'age', 'x' in 'wine' and 'missing' in 'tea'.",
         ),
         (
             [CodedColumn("size", "one-hot", ("s", "m", "l")), *yes(1)],
@@ -69,7 +69,7 @@ def test_the_sentence(columns, sentence):
         (values("q", ("yes", "perhaps"), ("no",)), ["q = yes or perhaps"]),
         (values("q", ("agree",), ("disagree",)), ["q = agree"]),
         (values("q", (2.5,), (1,)), ["q = 2.5"]),
-        (values("q", (), ("x",), 1), ["q = blank"]),
+        (values("q", (), ("x",), 1), ["q = missing"]),
         (CodedColumn("q", "above", threshold=0.5), ["q > 0.5"]),
         (CodedColumn("q", "one-hot", ("s", "m")), ["q=s", "q=m"]),
     ],

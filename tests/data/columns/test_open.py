@@ -7,7 +7,7 @@ import pytest
 
 import hiddenbits
 from hiddenbits import open_table
-from hiddenbits.data.columns.message import suggested
+from hiddenbits.data.columns.message import suggested_options
 from hiddenbits.exceptions import AmbiguousColumnsError, ExcludedColumnsWarning, RecodedColumnsWarning, TableError
 from hiddenbits.tables import look
 
@@ -52,7 +52,7 @@ def test_two_values_are_read_and_said(door):
         table = open_table(door(SURVEY))
     assert [one.category for one in said] == [RecodedColumnsWarning, ExcludedColumnsWarning]
     assert "yes = 1, no = 0 in 'q1'; 2 = 1, 1 = 0 in 'q2'" in str(said[0].message)
-    assert "'id' (id); 'weight' (number)" in str(said[1].message)
+    assert "'id' (id); 'weight' (continuous)" in str(said[1].message)
     assert table.names == ("q1", "q2", "q3")
     np.testing.assert_array_equal(table.to_float(), BITS)
     assert list(table.beside) == ["id", "weight"]
@@ -87,8 +87,8 @@ def test_one_message_names_all_and_its_options_work(door):
         assert f"'{name}'" in told
     assert "'g'" not in told
     options = {"missing": {}, "recode": {}}
-    for look in caught.value.profiles:
-        for option, said in suggested(look).items() if look.needs_a_word else ():
+    for column in caught.value.profiles:
+        for option, said in suggested_options(column).items() if column.is_ambiguous else ():
             options[option] |= said
     table = quietly(door(NEEDY), **options)
     assert table.names == ("a", "b", "c", "d", "e", "f", "g")
@@ -113,7 +113,7 @@ def test_a_bit_for_each_value_is_never_advised(door):
     table = open_table(door({"e": columns["e"], "g": columns["g"]}), recode={"e": {"red": 1}})
     np.testing.assert_array_equal(table.to_float()[:3, 0], [1, 0, 0])
     for code in ("each", {"red": 2}):
-        with pytest.raises(TypeError, match="say which values are 1 and 0") as refused:
+        with pytest.raises(TypeError, match="must list the values that are 1 and 0") as refused:
             open_table(door({"e": columns["e"]}), recode={"e": code})
         assert "one-hot" not in str(refused.value)
 
@@ -142,7 +142,7 @@ def test_a_threshold_turns_neither_codes_nor_ids_into_bits(door):
 def test_one_value_or_blank_is_asked(door):
     columns = {"a": ["x", None, "x", None], "b": [0, 1, 1, 0]}
     with pytest.raises(
-        AmbiguousColumnsError, match=r"recode=\{'a': \{'x': 1, '': 0\}\}; if it means .* recode=\{'a': \{'x': 1\}\}"
+        AmbiguousColumnsError, match=r"recode=\{'a': \{'x': 1, '': 0\}\}\. If it means .* recode=\{'a': \{'x': 1\}\}"
     ):
         open_table(door(columns))
     for options, blank in (
@@ -168,13 +168,13 @@ def test_a_column_that_was_named_is_never_left_out_silently(door):
         ({"drop": ["nobody"]}, TableError, "drop= names 'nobody', but the columns are 'id', 'q1'"),
         ({"recode": {"nobody": {"a": 1}}}, TableError, "recode= names 'nobody'"),
         ({"recode": {"q1": {"yse": 1}}}, TableError, "names 'yse', which does not occur. Its values are 'no', 'yes'"),
-        ({"recode": {"q1": {"yes": 2}}}, TypeError, "say which values are 1 and 0"),
-        ({"recode": {"q1": "two-hot"}}, TypeError, "say which values are 1 and 0"),
-        ({"recode": 3}, TypeError, "give a dict by column"),
+        ({"recode": {"q1": {"yes": 2}}}, TypeError, "must list the values that are 1 and 0"),
+        ({"recode": {"q1": "two-hot"}}, TypeError, "must list the values that are 1 and 0"),
+        ({"recode": 3}, TypeError, "must be a dict by column"),
         ({"missing": [None]}, TypeError, "missing= takes values"),
         ({"drop": [1.5]}, TypeError, "drop= takes names or numbers of columns"),
-        ({"drop": ["q1"], "recode": {"q1": {"yes": 1}}}, TableError, "is named in recode=, but drop="),
-        ({"columns": ["id"], "recode": {"id": {"p1": 1, "p2": 0}}}, TableError, "does not say what 'p0', 'p10'"),
+        ({"drop": ["q1"], "recode": {"q1": {"yes": 1}}}, TableError, "is recoded by recode=, but excluded by drop="),
+        ({"columns": ["id"], "recode": {"id": {"p1": 1, "p2": 0}}}, TableError, "lacks 'p0', 'p10'"),
     ],
 )
 def test_words_that_do_not_fit_are_refused(door, options, error, message):
@@ -209,8 +209,12 @@ def test_a_recipe_says_the_same(door, tmp_path):
     table = open_table(door(SURVEY), recipe=path, recode={"q1": {"no": 1}})  # arguments say more
     assert table.to_float()[0, 0] == 0
     needs = look(door(NEEDY))
-    assert "'b'" in needs.needs
-    for text, message in (("drop = 3.5", "recipe"), ("nonsense = 1", "has no 'nonsense'"), ("= 1", "not a recipe")):
+    assert "'b'" in needs.question
+    for text, message in (
+        ("drop = 3.5", "recipe"),
+        ("nonsense = 1", "'nonsense' is not an option"),
+        ("= 1", "not a recipe"),
+    ):
         path.write_text(text)
         with pytest.raises((TableError, TypeError), match=message if "drop" not in text else "drop|iterable"):
             open_table(door(SURVEY), recipe=path)
@@ -238,7 +242,7 @@ def test_cells_are_hidden_if_asked(door, monkeypatch):
 
 def test_only_the_columns_of_bits(door):
     """No question is asked about the others, and nothing said: that is what was asked for."""
-    table = open_table(door({**NEEDY, "bits of text": list("abcdefghijkl")}), columns="bits")
+    table = open_table(door({**NEEDY, "bits of text": list("abcdefghijkl")}), columns="binary")
     assert table.names == ("g",)
     assert set(table.beside) == {*"abcdef", "bits of text"}
 
@@ -272,11 +276,11 @@ def test_codes_in_cells_are_never_two_values():
 
 def test_rows_of_totals_and_counts_in_frames():
     frame = pd.DataFrame({"town": ["Bern", "Rom", "Oslo", "Total"], "a": [1, 0, 1, 2]})
-    with pytest.raises(TableError, match=r"The last row seems to be a total: 'Total' .*frame\.iloc\[:-1\]"):
+    with pytest.raises(TableError, match=r"The last row seems to be a total: .*'Total'.*frame\.iloc\[:-1\]"):
         open_table(frame)
     counts = pd.DataFrame({"a": [0, 0, 1, 1], "b": [0, 1, 0, 1], "n": [10, 4, 7, 30]})
     with pytest.raises(
-        AmbiguousColumnsError, match=r"'n': seems to say how often each .* sample_weight='n', .* drop=\['n'\]"
+        AmbiguousColumnsError, match=r"'n': seems to count how often each row .* sample_weight='n'; .* drop=\['n'\]"
     ):
         open_table(counts)
     np.testing.assert_array_equal(open_table(counts, sample_weight="n").weights, counts["n"])
@@ -291,14 +295,15 @@ def test_the_same_recode_and_the_same_question_are_reported_once():
     told = str(refused.value)
     assert len(told) < 800
     assert (
-        "'l*' (12 columns): ordered values 1, 2, 3, 4, 5. Say which count as 1, such as recode={'l*': {4: 1, 5" in told
+        "'l*' (12 columns): ordinal values 1, 2, 3, 4, 5. Choose those that are 1, such as recode={'l*': {4: 1, 5"
+        in told
     )
     assert "'t*' (12 columns): 9" in told
     assert "drop=['l*', 't*']" in told
     with pytest.warns(RecodedColumnsWarning) as said:
         open_table(pd.DataFrame(survey), drop=["l*", "t*"])
     assert str(said[0].message).startswith(
-        "Read as bits: yes = 1, no = 0 in 'q*', 'a*' (24 columns); 2 = 1, 1 = 0 in 's*' (12 columns). To change"
+        "Recoded as 0 and 1: yes = 1, no = 0 in 'q*', 'a*' (24 columns); 2 = 1, 1 = 0 in 's*' (12 columns). To change"
     )
 
 

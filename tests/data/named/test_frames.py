@@ -138,9 +138,9 @@ def test_threshold_does_not_depend_on_nulls(library, hole):
 
 
 ASKED = {
-    "two": ([0, 1, 2], "ordered values 0, 1, 2"),
-    "minus": ([0, 1, -1], "ordered values -1, 0, 1"),
-    "half": ([0.0, 1.0, 0.5], "categories 0, 0.5, 1"),
+    "two": ([0, 1, 2], "ordinal values 0, 1, 2"),
+    "minus": ([0, 1, -1], "ordinal values -1, 0, 1"),
+    "half": ([0.0, 1.0, 0.5], "nominal values 0, 0.5, 1"),
     "word": ([None, None, "column 0"], "'column 0' or missing"),
 }
 LEFT_OUT = {

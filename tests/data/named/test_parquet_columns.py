@@ -143,7 +143,13 @@ def test_columns_that_need_a_word_are_asked_for_together(tmp_path, where):
     with pytest.raises(AmbiguousColumnsError) as expected:
         open_table(frame)
     assert str(found.value).partition(": ")[2] == str(expected.value)
-    assert [look.taken for look in found.value.profiles] == ["bits", "ordered", "bits", "one value or blank", "number"]
+    assert [column.inferred_type for column in found.value.profiles] == [
+        "binary",
+        "ordinal",
+        "binary",
+        "one value or missing",
+        "continuous",
+    ]
     options = {"missing": [-99], "recode": {"likert": {4: 1, 5: 1}, "x": {"x": 1, "": 0}}, "drop": ["n"]}
     same(open_table(path, **options), open_table(frame, **options))
     columns = look(path, **options).columns
@@ -192,7 +198,7 @@ def test_bits_stay_on_disk_without_a_scan(tmp_path, monkeypatch):
         read.clear()
         table = open_table(tmp_path / f"{name}.parquet")
         assert (table.source.resident, table.coding, read) == (False, None, columns)
-    with pytest.raises(TableError, match=r"'a': categories 0, 0\.5, 1\."):
+    with pytest.raises(TableError, match=r"'a': nominal values 0, 0\.5, 1\."):
         open_table(tmp_path / "half.parquet")
 
 

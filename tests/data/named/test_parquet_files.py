@@ -96,7 +96,7 @@ def test_parquet_errors(tmp_path):
     fails({"a": [0, 1], "l": [[0], [1]]}, r"column 'l' holds list<.*column='l'")
     five = {"a": [0, 1] * 20, "b": [0, 1] * 19 + [5, 1]}
     fails(five, r"x\.parquet: row 38, column 1 \('b'\): 5 is not a bit", recode=PLAIN)
-    fails(five, r"x\.parquet: One column needs a decision(.|\n)*'b': ordered values 0, 1, 5(.|\n)*drop=\['b'\]")
+    fails(five, r"x\.parquet: One column needs a decision(.|\n)*'b': ordinal values 0, 1, 5(.|\n)*drop=\['b'\]")
     fails({"a": [0, -1]}, r"row 1, column 0 \('a'\): -1 is not a bit", recode=PLAIN)
     fails({"a": [0, 1]}, "column= names 'z', but the columns are 'a'", column="z")
     fails({"a": []}, r"x\.parquet: (The table has 0 rows|column 'a' holds null)")
@@ -118,7 +118,9 @@ def test_parquet_that_lies_about_nulls(tmp_path):
     """A table opened as complete refuses nulls that turn up later: parts must not change their storage."""
     path = write_parquet(tmp_path / "x.parquet", frame(holes(bits(30)), "uint8"), compression="none")
     lying = replace(open_table(path).source, mask="none", share=0.0)
-    with pytest.raises(TableError, match="has missing values, but had none when the table was opened, or by the meta"):
+    with pytest.raises(
+        TableError, match="has missing values, but had none when the table was opened, or none according to the meta"
+    ):
         lying.read(0, 30)
 
 

@@ -41,11 +41,11 @@ def write_ods(path, rows=ROWS):
 def test_cells_are_those_of_a_csv_file(tmp_path, name):
     path = (write if name == "x.xlsx" else write_ods)(tmp_path / name)
     (tmp_path / "x.csv").write_text("name,hair,eggs,legs\nbear,1,false,4\nfly,0,true,6.5\neel,,true,0\n")
-    for options in ({"columns": ["hair", "eggs"]}, {"columns": "bits"}, {"columns": ["legs"], "threshold": 3}):
+    for options in ({"columns": ["hair", "eggs"]}, {"columns": "binary"}, {"columns": ["legs"], "threshold": 3}):
         mine, other = open_table(path, **options), open_table(tmp_path / "x.csv", **options)
         assert mine.names == other.names
         np.testing.assert_array_equal(mine.to_float(), other.to_float())
-    beside = open_table(path, columns="bits").beside
+    beside = open_table(path, columns="binary").beside
     assert list(beside["legs"]) == ["4", "6.5", "0"]
     assert list(beside["seen"])[:2] == ["2026-01-31", None]
 

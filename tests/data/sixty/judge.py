@@ -100,8 +100,8 @@ def _verdict(case: Case, found: tuple[Any, list[Any]], right: str) -> tuple[str,
     if bits != dict(case.bits):
         return WRONG, f"other bits: {bits}"
     coding = table.coding
-    taken = {} if coding is None else {one.name: one.taken for one in table.read_as.looks}
-    out = {} if coding is None else {name: taken.get(name, "") for name in coding.left_out}
+    taken = {} if coding is None else {one.name: one.inferred_type for one in table.read_as.descriptions}
+    out = {} if coding is None else {name: taken.get(name, "") for name in coding.excluded}
     named = "".join(texts.get(ExcludedColumnsWarning, ()))
     for name, kind in case.left_out.items():
         if out.get(name) != kind:
@@ -133,4 +133,4 @@ def as_text(table: Any) -> dict[str, str]:
 
 def shown(table: Any) -> str:
     """Return a table in a few words."""
-    return f"{as_text(table)}" + ("" if table.coding is None else f", left out {table.coding.left_out}")
+    return f"{as_text(table)}" + ("" if table.coding is None else f", left out {table.coding.excluded}")

@@ -47,7 +47,7 @@ CASES = (
             "p22,Flo Gray,2026-03-02,phone rang twice,2026,35,0",
         ),
         {"a": "011010"},
-        left_out={"id": "id", "name": "id", "when": "date", "remark": "text", "wave": "constant", "age": "number"},
+        left_out={"id": "id", "name": "id", "when": "date", "remark": "text", "wave": "constant", "age": "continuous"},
     ),
     Case(
         "a threshold over numbers with -99 and an id",
@@ -62,13 +62,13 @@ CASES = (
         "thousands separators",
         lines("a,paid", '0,"1,200"', '1,"3,400"', '1,"12,100"', '0,"980"', '1,"2,050"'),
         {"a": "01101"},
-        left_out={"paid": "number"},
+        left_out={"paid": "continuous"},
     ),
     Case(
         "percentages",
         lines("a,share", "0,45%", "1,3.5 %", "1,80%", "0,45%", "1,12%", "0,7%"),
         {"a": "011010"},
-        left_out={"share": "number"},
+        left_out={"share": "continuous"},
     ),
     Case(
         "both decimal signs in a column",
@@ -123,6 +123,6 @@ CASES = (
         ones={"class": "crew", "sex": "male"},
         asks=("Freq",),
         say=("drop=['Freq']",),
-        told=("how often each line occurs",),
+        told=("how often each row occurs",),
     ),
 )

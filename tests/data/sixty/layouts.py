@@ -19,7 +19,7 @@ CASES = (
         "decimal commas",
         cells({"a": "0,0 1,0 1,0 0,0", "b": "1,0 1,0 0,0 0,0", "kg": "70,5 81,25 64,0 59,5"}, ";"),
         BITS,
-        left_out={"kg": "number"},
+        left_out={"kg": "continuous"},
         told=("',' as the decimal sign",),
     ),
     Case("tabs", cells({"a": "0 1 1 0", "b": "1 1 0 0"}, "\t", name="t.tsv"), BITS),

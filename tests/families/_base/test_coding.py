@@ -50,7 +50,7 @@ def test_a_fit_says_what_it_reads_and_is_the_fit_of_the_bits():
     np.testing.assert_array_equal(model.probabilities_, plain.probabilities_)
     assert plain.coding_ is None
     assert list(model.feature_names_in_) == ["q1", "q2", "q3"]
-    assert model.coding_.left_out == ("who",)
+    assert model.coding_.excluded == ("who",)
     np.testing.assert_array_equal(model.score_samples(frame), plain.score_samples(bits_of(frame)))
     np.testing.assert_array_equal(model.transform(frame), plain.transform(bits_of(frame)))
 
@@ -81,9 +81,9 @@ def damaged():
     yield "columns", []
     yield "columns", [["q1", "values", ["yes"], ["no"], [], None, None]]  # fewer than the model has
     yield "named", 1
-    yield "left_out", [3]
+    yield "excluded", [3]
     yield "ids", ["nobody"]
-    yield "left_out", ["q1"]
+    yield "excluded", ["q1"]
 
 
 @pytest.mark.parametrize(("key", "value"), [*damaged()])
@@ -108,9 +108,9 @@ def test_damaged_codings_are_refused(tmp_path, key, value):
         ["q", "values", ["a"], [], [], None, 3.0],
         ["q", "above", [], [], [], None, float("inf")],
         ["q", "one-hot", ["a"], ["b"], [], None, None],
-        [3, "bits", [], [], [], None, None],
+        [3, "binary", [], [], [], None, None],
     ],
 )
 def test_damaged_columns_are_refused(entry):
     with pytest.raises(ValueError, match="damaged"):
-        Coding.from_plain({"columns": [entry], "left_out": [], "ids": [], "named": True})
+        Coding.from_plain({"columns": [entry], "excluded": [], "ids": [], "named": True})

@@ -28,7 +28,7 @@ def test_carcinoma_against_polca(real_data, k, types):
 
 @pytest.mark.slow
 def test_carcinoma_selected(real_data):
-    table = open_table(real_data / "survey" / "carcinoma.csv", columns="bits")
+    table = open_table(real_data / "survey" / "carcinoma.csv", columns="binary")
     for place, by in enumerate(("aic", "bic")):
         found = evaluate.select(LatentClassAnalysis(n_init=10, tol=1e-9, random_state=0), table, [2, 3, 4], by=by)
         assert [figure.value for figure in found.figures] == pytest.approx([POLCA[k][place] for k in POLCA], abs=1e-3)
@@ -93,7 +93,7 @@ def test_a_comparison_says_it_too():
 
 def test_lsat_with_weights_of_a_thousandth(real_data):
     """The remedy of the warning brings the unweighted fit back."""
-    table = open_table(real_data / "survey" / "lsat.csv", columns="bits")
+    table = open_table(real_data / "survey" / "lsat.csv", columns="binary")
     model = LogisticPCA(1, random_state=0)
     whole = model.fit(table).score_samples(table).sum()
     w = np.full(1000, 1e-3)

@@ -219,7 +219,7 @@ def test_the_story_follows_scikit_learns_box(rows):
     ],
     ids=lambda model: type(model).__name__,
 )
-@pytest.mark.filterwarnings("ignore:Read as bits", "ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:Recoded as 0 and 1", "ignore::sklearn.exceptions.ConvergenceWarning")
 def test_the_story_of_a_coded_table_says_what_1_means(model, tmp_path):
     rng = np.random.default_rng(0)
     answers = {f"q{j}": rng.choice(["Yes", "No"], 40) for j in range(4)}

@@ -24,7 +24,7 @@ from sklearn.utils._param_validation import Interval
 from hiddenbits.array_types import Floats, Randomness
 from hiddenbits.data import Block
 from hiddenbits.data.declared import Params, Statistics
-from hiddenbits.data.summary import Summary
+from hiddenbits.data.summary import ColumnSums
 from hiddenbits.families._base.parameters import COMMON
 from hiddenbits.families._base.transformer import CodingEstimator
 from hiddenbits.maths.numerics import PROBABILITIES, SHARES, class_shares, clip_probability, softmax_rows
@@ -69,7 +69,7 @@ class SilentRows(ClassCodes[SilentParams]):
         """Return what a block costs: numbers held for each row, numbers in the statistics, arithmetic for each row."""
         return Footprint(working=n_columns + 4, statistics=2 * n_columns, flops=8 * row_cells)
 
-    def start(self, summary: Summary, key: Key, passes: Passes) -> SilentParams:
+    def start(self, summary: ColumnSums, key: Key, passes: Passes) -> SilentParams:
         """Return where a restart begins: half of the rows active, with the column means and a little keyed noise."""
         means = summary.means + 0.1 * key.rng().random(len(summary.means))
         return SilentParams(np.array([0.5, 0.5]), clip_probability(means))

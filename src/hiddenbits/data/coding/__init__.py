@@ -1,1 +1,1 @@
-"""How values of columns become bits, and back: what the user said, what was decided, what 1 means."""
+"""How values of columns become bits, and back: the user's options, the coding of a table, the meaning of 1."""

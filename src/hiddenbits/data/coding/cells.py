@@ -1,4 +1,4 @@
-"""The cells of a column as its distinct values, and which of them each row has: what looks and codings work on."""
+"""The cells of a column, stored as its distinct values and the number of the value in each row."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiddenbits.array_types import Floats
-from hiddenbits.data.coding.vocabulary import Key, is_blank, key_of, none_is_blank
+from hiddenbits.data.coding.vocabulary import Key, is_na, key_of, none_is_na
 
 Category = str | int | float | bool
 
-FEW = 8  # values
+FEW_VALUES = 8
 NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,14})(\.[0-9]+)?")  # 007 is no number
 
 
 def is_category(value: Any) -> bool:
-    """Whether this may be the name of a category: text or a finite number."""
+    """Whether this can be a category: text or a finite number."""
     return isinstance(value, (str, bool, int)) or (isinstance(value, float) and abs(value) < float("inf"))
 
 
-class Beside(Protocol):
-    """A column that is kept with the rows, in memory or in the files."""
+class KeptColumn(Protocol):
+    """A column whose own values are kept with the rows, in memory or in the files."""
 
     def part(self, start: int = 0, stop: int | None = None) -> ColumnCells:
         """Return some rows of the column."""
@@ -37,7 +37,7 @@ class Beside(Protocol):
         ...
 
     def examples(self) -> list[Any]:
-        """Return values that show the type of all."""
+        """Return values that show the type of the column."""
         ...
 
 
@@ -45,7 +45,7 @@ class Beside(Protocol):
 class ColumnCells:
     """A column: its name, distinct values (None for a missing value), and the number of the value in each row.
 
-    `form` is "date" or "other" where the type of the column says that it holds neither numbers nor categories; `number`
+    `form` is "date" or "other" if the type of the column shows that it holds neither numbers nor categories; `number`
     is the type in which its numbers are compared with a threshold: as a float32, 0.1 is not above 0.1.
     """
 
@@ -57,15 +57,15 @@ class ColumnCells:
 
     @cached_property
     def keys(self) -> list[Key | None]:
-        """The distinct values as they are compared; None for missing values, those in words too."""
+        """The distinct values as they are compared; None for missing values, also for words such as "n/a"."""
         return keys_of(self.values)
 
-    def many(self) -> list[int]:
+    def counts(self) -> list[int]:
         """Return how often each of the values occurs."""
-        if len(self.values) <= FEW:  # a comparison of bytes is quicker than a count of whole numbers
+        if len(self.values) <= FEW_VALUES:  # comparing bytes is faster than counting whole numbers
             return [int(np.count_nonzero(self.rows == k)) for k in range(len(self.values))]
-        many: list[int] = np.bincount(self.rows, minlength=len(self.values)).tolist()
-        return many
+        counts: list[int] = np.bincount(self.rows, minlength=len(self.values)).tolist()
+        return counts
 
     def numbers(self) -> Floats:
         """Return the cells of a column of numbers, NaN for a missing value."""
@@ -85,30 +85,30 @@ class ColumnCells:
         return [self.values[k] for k in self.rows[start:stop].tolist()]
 
     def examples(self) -> list[Any]:
-        """Return values that show the type of all."""
+        """Return values that show the type of the column."""
         return self.values
 
-    def filled(self, given: Sequence[Any], missing: Sequence[bool]) -> list[Any]:
-        """Return the cells, and those given where a value counts as missing."""
-        return [new if missing[k] else self.values[k] for k, new in zip(self.rows.tolist(), given, strict=True)]
+    def filled(self, imputed: Sequence[Any], missing: Sequence[bool]) -> list[Any]:
+        """Return the cells, and the imputed ones where a value counts as missing."""
+        return [new if missing[k] else self.values[k] for k, new in zip(self.rows.tolist(), imputed, strict=True)]
 
 
 def keys_of(values: Sequence[Any]) -> list[Key | None]:
-    """Return the distinct values of a column as they are compared; None for missing values, those in words too."""
+    """Return the distinct values of a column as they are compared; None for missing values, also for "n/a" etc."""
     keys = [None if value is None else key_of(value) for value in values]
-    no_answer = none_is_blank(keys)
-    return [None if key is None or is_blank(key) or (no_answer and key == "none") else key for key in keys]
+    none_too = none_is_na(keys)
+    return [None if key is None or is_na(key) or (none_too and key == "none") else key for key in keys]
 
 
 def common_type(values: Iterable[Any]) -> type:
-    """Return the type that holds all values, missing values aside: bool, int, float, or else str.
+    """Return the type that holds all values that are not missing: bool, int, float, or else str.
 
-    Text that is written as numbers are is taken for them: a CSV file has nothing else.
+    Text that is a number counts as one: CSV files hold nothing but text.
     """
     types = {_type_of(value) for value in values if value is not None}
-    for kind, held in ((bool, {bool}), (int, {int}), (float, {int, float})):
-        if types and types <= held:
-            return kind
+    for common, included in ((bool, {bool}), (int, {int}), (float, {int, float})):
+        if types and types <= included:
+            return common
     return str
 
 
@@ -121,5 +121,5 @@ def _type_of(value: Any) -> type:
 
 def small(rows: NDArray[Any], n_values: int) -> NDArray[Any]:
     """Return numbers of values in the smallest type that holds them."""
-    kind = np.uint8 if n_values <= 256 else np.uint16 if n_values <= 65536 else np.int32
-    return rows.astype(kind, copy=False)
+    dtype = np.uint8 if n_values <= 256 else np.uint16 if n_values <= 65536 else np.int32
+    return rows.astype(dtype, copy=False)

@@ -1,4 +1,4 @@
-"""What the user said about columns: the same words in Python, as flags of the command line, and in a recipe."""
+"""The user's options for columns: the same in Python, as flags of the command line, and in a recipe."""
 
 from __future__ import annotations
 
@@ -22,29 +22,29 @@ NOT_YET = ("continuous", "count", "quantiles")
 
 @dataclass(frozen=True)
 class Choices:
-    """What the user said about columns; nothing, by default.
+    """The user's options for the columns of a table; none by default.
 
-    Columns are named as the table names them, or by a pattern such as ``"q*"``.
+    Columns are given by their names in the table, or by a pattern such as ``"q*"``.
 
     Attributes
     ----------
     columns : tuple or None
-        The columns that enter the model, by name or number; all that can be read, by default. "bits": those that hold
-        nothing but bits.
+        The columns that enter the model, by name or number; by default all that can be read. "binary": those that hold
+        only 0, 1 and missing values.
     drop : tuple
-        Columns that do not.
+        Columns that do not enter.
     id : tuple
-        Columns that do not, because they name the rows.
+        Columns that do not enter because they name the rows.
     recode : dict
-        By column: which values are 1 and 0, ``{"yes": 1}`` (all others are 0 then) with "" for a blank;
-        ``"> 40"``, 1 for numbers above it; ``"one-hot"``, a bit for each value. Such bits exclude each other, which
-        breaks the assumption of latent class models.
+        By column: which values are 1 and 0, as in ``{"yes": 1}`` (all others are then 0), with "" for a missing value;
+        ``"> 40"``, 1 for numbers above 40; ``"one-hot"``, a binary column for each value. Such columns exclude each
+        other, which violates the local independence of latent class models.
     missing : dict or None
-        By column, ``"*"`` for all: values that mean "not observed". Columns for which it says something, if only that
-        there are none, are not searched for codes.
+        By column, ``"*"`` for all: values that mean "not observed". Columns listed here, even with no values, are not
+        searched for codes.
     types : dict
-        By column, ``"*"`` for all: "binary", "nominal", "ordinal", or a list of levels, lowest first; "metadata" does
-        not enter the model.
+        By column, ``"*"`` for all: "binary", "nominal", "ordinal", or a list of levels, lowest first; "metadata"
+        columns do not enter the model.
     sample_weight : str or None
         The column whose numbers are the weights of the rows; it does not enter the model.
 
@@ -90,7 +90,7 @@ class Choices:
         return self != Choices()
 
     def over(self, other: Choices) -> Choices:
-        """Return these choices, and where they say nothing those of another."""
+        """Return these choices, completed by those of another."""
         missing = None
         if self.missing is not None or other.missing is not None:
             missing = {**(other.missing or {}), **(self.missing or {})}
@@ -104,100 +104,102 @@ class Choices:
             self.sample_weight or other.sample_weight,
         )
 
-    def only_bits(self, names: Sequence[str]) -> bool:
-        """Whether ``columns="bits"`` was said: the columns of nothing but bits, and no questions about the others."""
-        return self.columns == ("bits",) and "bits" not in names
+    def only_binary(self, names: Sequence[str]) -> bool:
+        """Whether the option is ``columns="binary"``: all columns that are not binary are excluded without an error."""
+        return self.columns == ("binary",) and "binary" not in names
 
-    def about(self, names: Sequence[str]) -> list[Said]:
-        """Return what was said about each column; names that no column has are refused."""
+    def by_column(self, names: Sequence[str]) -> list[ColumnOptions]:
+        """Return the options of each column; raise an error for names that no column has."""
         if self.columns is not None and self.drop:
-            raise TableError("columns= and drop= were both given. Give one of them.")
-        every = self.columns is None or self.only_bits(names)
-        wanted = None if every else set(numbers_of(names, self.columns or (), "columns"))
-        dropped, ids = (set(numbers_of(names, getattr(self, one), one)) for one in ("drop", "id"))
+            raise TableError("Both columns= and drop= were given. Use one of them.")
+        all_enter = self.columns is None or self.only_binary(names)
+        included = None if all_enter else set(numbers_of(names, self.columns or (), "columns"))
+        dropped, ids = (set(numbers_of(names, getattr(self, option), option)) for option in ("drop", "id"))
         weights = set(numbers_of(names, [self.sample_weight], "sample_weight") if self.sample_weight else ())
         codes, missing = _by_number(names, self.recode, "recode"), _by_number(names, self.missing or {}, "missing")
         types = _by_number(names, self.types, "column_types")
-        own = _by_number(names, {name: one for name, one in self.types.items() if name != ALL}, "column_types")
-        said = []
+        typed = _by_number(names, {name: type_ for name, type_ in self.types.items() if name != ALL}, "column_types")
+        options = []
         for j, name in enumerate(names):
-            asked = (wanted is not None and j in wanted) or j in codes
-            out = j in dropped | ids | weights or (wanted is not None and j not in wanted) or types.get(j) == METADATA
-            if j in codes and out:
+            excluded = j in dropped | ids | weights or (included is not None and j not in included)
+            excluded = excluded or types.get(j) == METADATA
+            if j in codes and excluded:
                 raise TableError(
-                    f"column {name!r} is named in recode=, but drop=, id=, columns=, column_types= or sample_weight= "
-                    "leaves it out. Give one of the two."
+                    f"column {name!r} is recoded by recode=, but excluded by drop=, id=, columns=, column_types= or "
+                    "sample_weight=. Remove it from one of them."
                 )
+            named = (included is not None and j in included) or j in codes
             values = () if self.missing == {} else missing.get(j)
             keys = None if values is None else tuple(map(key_of, values))
-            said.append(Said(asked, out, j in ids, codes.get(j), keys, types.get(j), j not in own))
-        return said
+            options.append(ColumnOptions(named, excluded, j in ids, codes.get(j), keys, types.get(j), j not in typed))
+        return options
 
 
 @dataclass(frozen=True)
-class Said:
-    """What was said about one column: whether it enters, that it names rows; recoding, codes for missing, its type.
+class ColumnOptions:
+    """The options of one column: whether it enters or names the rows; its recoding, codes for missing values and type.
 
-    `of_all` says that the type was said of all columns.
+    `is_named`: columns= or recode= names the column, so it must enter. `type_of_all`: its type is the one given for all
+    columns.
     """
 
-    asked: bool = False
-    out: bool = False
+    is_named: bool = False
+    is_excluded: bool = False
     is_id: bool = False
     recode: Any = None
     missing: tuple[Key, ...] | None = None
     type: Any = None
-    of_all: bool = False
+    type_of_all: bool = False
 
 
 def _listed(value: Any, option: str) -> tuple[str | int, ...]:
     if value is None:
         return ()
     listed = (value,) if isinstance(value, (str, int)) else tuple(value)
-    for one in listed:
-        if isinstance(one, bool) or not isinstance(one, (str, int)):
-            raise TypeError(f"{option}= takes names or numbers of columns, not {one!r}.")
+    for column in listed:
+        if isinstance(column, bool) or not isinstance(column, (str, int)):
+            raise TypeError(f"{option}= takes names or numbers of columns, not {column!r}.")
     return listed
 
 
 def _checked_code(recode: Any) -> dict[str, Any]:
     if not isinstance(recode, Mapping):
-        raise TypeError(f"recode={recode!r}: give a dict by column, such as recode={{'q3': {{'yes': 1}}}}.")
-    for name, said in recode.items():
-        if isinstance(said, str) and (said == ONE_HOT or ABOVE.match(said)):
+        raise TypeError(f"recode={recode!r} must be a dict by column, such as recode={{'q3': {{'yes': 1}}}}.")
+    for name, code in recode.items():
+        if isinstance(code, str) and (code == ONE_HOT or ABOVE.match(code)):
             continue
         valid = (
-            isinstance(said, Mapping)
-            and said
-            and all(not isinstance(bit, float) and bit in (0, 1) and is_category(value) for value, bit in said.items())
+            isinstance(code, Mapping)
+            and code
+            and all(not isinstance(bit, float) and bit in (0, 1) and is_category(value) for value, bit in code.items())
         )
         if not valid:
             raise TypeError(
-                f"recode= for column {name!r}: say which values are 1 and 0, such as {{'yes': 1, 'no': 0}}, or '> 40' "
-                "for numbers above 40."
+                f"recode= for column {name!r} must list the values that are 1 and 0, such as {{'yes': 1, 'no': 0}}, or "
+                "give a threshold, such as '> 40'."
             )
-        keys = [key_of(value) for value in said]
+        keys = [key_of(value) for value in code]
         if len(set(keys)) < len(keys):
-            raise TypeError(f"recode= for column {name!r} names a value twice.")
-    return {str(name): said if isinstance(said, str) else dict(said) for name, said in recode.items()}
+            raise TypeError(f"recode= for column {name!r} lists a value twice.")
+    return {str(name): code if isinstance(code, str) else dict(code) for name, code in recode.items()}
 
 
 def _checked_types(types: Any) -> dict[str, Any]:
-    """Return types by column, as `Choices` has them; one word stands for all columns, "auto" says nothing."""
+    """Return types by column, as `Choices` has them; a single word is the type of all columns, "auto" sets none."""
     by_column = dict(types) if isinstance(types, Mapping) else {ALL: types}
-    for name, one in by_column.items():
-        if isinstance(one, str) and one in NOT_YET:
+    for name, type_ in by_column.items():
+        if isinstance(type_, str) and type_ in NOT_YET:
             raise ValueError(
-                f"column_types= for column {name!r}: {one!r} columns cannot be modeled yet. Leave the column out with "
-                f'"{METADATA}", or say which numbers make a bit with recode=.'
+                f"column_types= for column {name!r}: {type_!r} columns cannot be modeled yet. Exclude the column with "
+                f"'{METADATA}', or make it binary with recode=."
             )
-        levels = isinstance(one, (list, tuple)) and len(one) > 1 and all(map(is_category, one))
-        if not levels and not (isinstance(one, str) and one in (*TYPES, "auto")):
+        levels = isinstance(type_, (list, tuple)) and len(type_) > 1 and all(map(is_category, type_))
+        if not levels and not (isinstance(type_, str) and type_ in (*TYPES, "auto")):
             raise ValueError(
-                f"column_types= for column {name!r}: {one!r} is no type of columns. Give "
+                f"column_types= for column {name!r}: {type_!r} is not a column type. Use "
                 f"{', '.join(map(repr, TYPES))}, or a list of at least two levels, lowest first."
             )
-    return {str(name): one for name, one in by_column.items() if one != "auto"}
+    return {str(name): type_ for name, type_ in by_column.items() if type_ != "auto"}
 
 
 def _checked_missing(missing: Any) -> dict[str, tuple[Any, ...]]:
@@ -209,37 +211,37 @@ def _checked_missing(missing: Any) -> dict[str, tuple[Any, ...]]:
 
 def _values(values: Any) -> tuple[Any, ...]:
     listed = (values,) if isinstance(values, (str, int, float)) else tuple(values)
-    for one in listed:
-        if not is_category(one):
-            raise TypeError(f"missing= takes values, such as missing=[-99, 'n.a.'], not {one!r}.")
+    for value in listed:
+        if not is_category(value):
+            raise TypeError(f"missing= takes values, such as missing=[-99, 'n.a.'], not {value!r}.")
     return listed
 
 
-def numbers_of(names: Sequence[str], wanted: Sequence[str | int], option: str) -> list[int]:
-    """Return the numbers of the columns that names, numbers or patterns stand for; each may be named once."""
-    place = {name: j for j, name in enumerate(names)}
-    found: list[int] = []
-    for one in wanted:
-        if isinstance(one, int):
-            these = [one] if 0 <= one < len(names) else []
-        elif one in place:
-            these = [place[one]]
+def numbers_of(names: Sequence[str], selected: Sequence[str | int], option: str) -> list[int]:
+    """Return the numbers of the columns selected by name, number or pattern; each may be selected once."""
+    number = {name: j for j, name in enumerate(names)}
+    numbers: list[int] = []
+    for key in selected:
+        if isinstance(key, int):
+            matches = [key] if 0 <= key < len(names) else []
+        elif key in number:
+            matches = [number[key]]
         else:
-            these = [j for j, name in enumerate(names) if "*" in one and fnmatchcase(name, one) and j not in found]
-        if not these:
+            matches = [j for j, name in enumerate(names) if "*" in key and fnmatchcase(name, key) and j not in numbers]
+        if not matches:
             shown = ", ".join(repr(name) for name in names[:10]) + (", ..." if len(names) > 10 else "")
-            raise TableError(f"{option}= names {one!r}, but the columns are {shown}.")
-        for j in these:
-            if j in found:
-                raise TableError(f"{option}= names column {one!r} twice.")
-        found += these
-    return found
+            raise TableError(f"{option}= names {key!r}, but the columns are {shown}.")
+        for j in matches:
+            if j in numbers:
+                raise TableError(f"{option}= names column {key!r} twice.")
+        numbers += matches
+    return numbers
 
 
-def _by_number(names: Sequence[str], said: Mapping[str, Any], option: str) -> dict[int, Any]:
-    """Return what was said by the number of the column: first by patterns, then by names, which say more."""
-    found: dict[int, Any] = {}
-    for name in sorted(said, key=lambda name: (name in names, name != ALL, len(name))):
+def _by_number(names: Sequence[str], by_name: Mapping[str, Any], option: str) -> dict[int, Any]:
+    """Return an option by the number of the column; names are more specific than patterns, and override them."""
+    by_number: dict[int, Any] = {}
+    for name in sorted(by_name, key=lambda name: (name in names, name != ALL, len(name))):
         for j in range(len(names)) if name == ALL and ALL not in names else numbers_of(names, [name], option):
-            found[j] = said[name]
-    return found
+            by_number[j] = by_name[name]
+    return by_number

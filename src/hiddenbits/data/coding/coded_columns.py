@@ -1,4 +1,4 @@
-"""How values of columns become bits, as it was decided at the fit, and back."""
+"""How values of columns become bits, as decided at the fit, and back."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiddenbits.array_types import AnyArray, Bytes, Floats
-from hiddenbits.data.coding.cells import Beside, Category, common_type, is_category
+from hiddenbits.data.coding.cells import Category, KeptColumn, common_type, is_category
 from hiddenbits.data.coding.meaning import Meaning, sentence
-from hiddenbits.data.coding.vocabulary import Key, key_of, says_yes
+from hiddenbits.data.coding.vocabulary import Key, key_of, means_yes
 from hiddenbits.exceptions import TableError
 from hiddenbits.quoting import quoted
 
-How = Literal["bits", "values", "one-hot", "above", "nominal", "ordinal"]
-HOW: tuple[How, ...] = ("bits", "values", "one-hot", "above", "nominal", "ordinal")
+How = Literal["binary", "values", "one-hot", "above", "nominal", "ordinal"]
+HOW: tuple[How, ...] = ("binary", "values", "one-hot", "above", "nominal", "ordinal")
 FRAMES = ("pandas", "polars", "pyarrow", "modin", "cudf")
 LEVELS = ("nominal", "ordinal")  # a column of levels: one group of bits, of which a recorded cell has one
 HAVE_BITS = ("one-hot", *LEVELS)  # a bit for each value
 BIT_KEYS: dict[Key, int] = {0.0: 0, 1.0: 1, "false": 0, "true": 1}
-MISSING, UNKNOWN = 2, 3  # codes of a cell besides 0 and 1
+MISSING, UNKNOWN = 2, 3  # codes of a cell other than 0 and 1
 MOST_LEVELS = 1000
-MOST_CODES = 6  # that are listed
-# Of some rows: the bits of a column, (bits, rows), and which rows are not observed, if any.
+MOST_CODES = 6  # codes that a meaning lists
+# For some rows: the bits of a column, (bits, rows), and which rows are not observed, if any.
 Coded = Callable[[slice], tuple[Bytes, NDArray[np.bool_] | None]]
 WEIGHTS_AT_ONCE = 1 << 22  # rows
 
@@ -40,36 +40,36 @@ class CodedColumn:
     ----------
     name : str
         Its name in the table.
-    how : {"bits", "values", "one-hot", "above", "nominal", "ordinal"}
-        As it is; by a list of values for 1 and one for 0; a binary column for each value; 1 for numbers above a
-        threshold; levels of one column, in this order where it is ordinal.
+    how : {"binary", "values", "one-hot", "above", "nominal", "ordinal"}
+        As it is; by lists of the values that are 1 and 0; a binary column for each value; 1 for numbers above a
+        threshold; levels of one column, which is ordinal in this order.
     ones, zeros : tuple
-        The values for 1 and 0; where values have bits of their own, `ones` are these values.
+        The values that are 1 and 0; if each value has a bit of its own, `ones` are these values.
     missing : tuple
         Values that mean "not observed".
-    blank : {0, 1} or None
-        What a blank is; None: not observed.
+    if_missing : {0, 1} or None
+        What an empty cell becomes; None: not observed.
     threshold : float or None
         Of "above".
     """
 
     name: str
-    how: How = "bits"
+    how: How = "binary"
     ones: tuple[Category, ...] = field(default=(), repr=False)  # values of cells, which may be hidden
     zeros: tuple[Category, ...] = field(default=(), repr=False)
     missing: tuple[Category, ...] = field(default=(), repr=False)
-    blank: int | None = None
+    if_missing: int | None = None
     threshold: float | None = None
 
     @property
     def is_sound(self) -> bool:
-        """Whether such a column can have been written to a file."""
+        """Whether a column read from a file is consistent."""
         values = (*self.ones, *self.zeros, *self.missing)
         has_values = {"values": bool(self.ones or self.zeros)}
         has_values |= dict.fromkeys(HAVE_BITS, bool(self.ones) and not self.zeros)
         return (
             self.how in HOW
-            and self.blank in (None, 0, 1)
+            and self.if_missing in (None, 0, 1)
             and (self.how == "above") == (isinstance(self.threshold, float) and abs(self.threshold) < float("inf"))
             and (self.how == "above") == (self.threshold is not None)
             and has_values.get(self.how, not (self.ones or self.zeros))
@@ -90,47 +90,49 @@ class CodedColumn:
 
     @cached_property
     def _codes(self) -> dict[Key, int]:
-        """The code of each known value: 0, 1, `MISSING`; of bits for each value 3 and up, in their order."""
+        """The code of each known value: 0, 1 or `MISSING`; if each value has a bit, numbers after `UNKNOWN`."""
         if self.how in HAVE_BITS:
             codes = {key_of(value): UNKNOWN + 1 + k for k, value in enumerate(self.ones)}
         elif self.how == "values":
             codes = {key_of(value): bit for bit, values in ((1, self.ones), (0, self.zeros)) for value in values}
         else:
-            codes = dict(BIT_KEYS) if self.how == "bits" else {}
+            codes = dict(BIT_KEYS) if self.how == "binary" else {}
         return codes | {key_of(value): MISSING for value in self.missing}
 
     def code_of(self, key: Key | None, number: Any = float) -> int:
-        """Return the code of a value; `number` is the type in which it is compared with a threshold."""
+        """Return the code of a value, None for a missing one; numbers are compared with a threshold as `number`."""
         if key is None:
-            return MISSING if self.blank is None else self.blank
+            return MISSING if self.if_missing is None else self.if_missing
         if self.how == "above" and isinstance(key, float) and key not in self._codes:
-            with np.errstate(over="ignore"):  # a threshold beyond the range of a type is infinite there
+            with np.errstate(over="ignore"):  # a threshold beyond the range of the type becomes infinite
                 return int(number(key) > number(self.threshold))
         return self._codes.get(key, UNKNOWN)
 
     def coded(self, codes: NDArray[np.int32], rows: AnyArray) -> Coded:
-        """Return the bits of a column, from the codes of its distinct values and which of them each row has.
+        """Return the bits of a column, from the codes of its distinct values and the number of the value in each row.
 
-        A cell without any of the levels of its column is missing, and needs no mask.
+        A missing cell of a column of levels has none of its bits set, and needs no mask.
         """
-        gone, missing = codes == MISSING, self.how not in LEVELS and bool((codes == MISSING).any())
+        missing = codes == MISSING
+        has_mask = self.how not in LEVELS and bool(missing.any())
         levels = np.arange(UNKNOWN + 1, UNKNOWN + 1 + len(self.ones)) if self.how in HAVE_BITS else np.ones(1)
         bits = (codes == levels[:, None]).view(np.uint8)
         only = int(np.argmax(bits[0])) if self.how not in HAVE_BITS and bits.sum() == 1 else None
 
         def some_of(some: slice) -> tuple[Bytes, NDArray[np.bool_] | None]:
-            here = rows[some]  # a comparison is quicker than to pick bits by their numbers
-            found = bits[:, here] if only is None else (here == only).view(np.uint8)
-            return found, gone[here] if missing else None
+            numbers = rows[some]  # comparing is faster than indexing
+            row_bits = bits[:, numbers] if only is None else (numbers == only).view(np.uint8)
+            return row_bits, missing[numbers] if has_mask else None
 
         return some_of
 
     def decode(self, bits: AnyArray) -> list[Any]:
         """Return the more probable of the user's own values for P(bit = 1) of some rows, (rows, bits).
 
-        Where a bit stands for several values, all of them are named: "4 or 5", "> 40". Bits stay as they are.
+        If a bit stands for several values, the result names all of them: "4 or 5", "> 40". Probabilities of binary
+        columns stay as they are.
         """
-        if self.how == "bits":
+        if self.how == "binary":
             return [float(p) for p in bits[:, 0]]
         if self.how in HAVE_BITS:
             return [self.ones[k] for k in bits.argmax(axis=1).tolist()]
@@ -139,44 +141,44 @@ class CodedColumn:
 
     @property
     def fills(self) -> tuple[Any, ...]:
-        """What `decode` may return."""
-        return self.ones if self.how in HAVE_BITS else () if self.how == "bits" else self.words
+        """The values that `decode` can return."""
+        return self.ones if self.how in HAVE_BITS else () if self.how == "binary" else self.words
 
     @property
     def words(self) -> tuple[Any, Any]:
-        """What a bit of 0 and one of 1 stand for."""
+        """The values that the bits 0 and 1 stand for."""
         if self.how == "above":
             return f"<= {self.threshold:g}", f"> {self.threshold:g}"
-        return _named(self.zeros, self.blank == 0), _named(self.ones, self.blank == 1)
+        return _named(self.zeros, self.if_missing == 0), _named(self.ones, self.if_missing == 1)
 
     @property
     def meanings(self) -> tuple[Meaning, ...]:
-        """What 1 and 0 stand for in each bit."""
-        if self.how == "bits":
+        """The meanings of 1 and 0 in each bit."""
+        if self.how == "binary":
             return (Meaning(self.name),)
         if self.how in HAVE_BITS:
             values = zip(self.labels, self.ones, strict=True)
             return tuple(Meaning(label, "level", str(value), "another value") for label, value in values)
-        zero, one = ("blank" if word is None else str(word) or "another value" for word in self.words)
+        negative, positive = ("missing" if word is None else str(word) or "another value" for word in self.words)
         if self.how == "above":
-            return (Meaning(self.name, "above", one, zero),)
+            return (Meaning(self.name, "above", positive, negative),)
         ones, zeros = ([key_of(value) for value in values] for values in (self.ones, self.zeros))
-        if set(ones) <= {1.0, "true"} and set(zeros) <= {0.0, "false"} and self.blank != 1:
+        if set(ones) <= {1.0, "true"} and set(zeros) <= {0.0, "false"} and self.if_missing != 1:
             return (Meaning(self.name),)
         numbers = [key for key in (*ones, *zeros) if isinstance(key, float)]
         if len(numbers) == len(ones) + len(zeros):
             codes = [f"{number:.15g}" for number in sorted(numbers)]
             codes = codes if len(codes) <= MOST_CODES else [*codes[:2], "...", codes[-1]]
-            return (Meaning(self.name, "codes", one, zero, tuple(codes)),)
-        yes = bool(ones) and self.blank != 1 and all(says_yes(key, zeros) for key in ones)
-        return (Meaning(self.name, "yes" if yes else "word", one, zero),)
+            return (Meaning(self.name, "codes", positive, negative, tuple(codes)),)
+        yes = bool(ones) and self.if_missing != 1 and all(means_yes(key, zeros) for key in ones)
+        return (Meaning(self.name, "yes" if yes else "word", positive, negative),)
 
 
-def _named(values: Sequence[Category], or_blank: bool) -> Any:
-    """Return the value that a bit stands for; None for a blank."""
+def _named(values: Sequence[Category], or_missing: bool) -> Any:
+    """Return the value that a bit stands for; None for a missing value."""
     if len(values) == 1:
         return values[0]
-    return " or ".join(map(str, values)) if values else None if or_blank else ""
+    return " or ".join(map(str, values)) if values else None if or_missing else ""
 
 
 @dataclass(frozen=True)
@@ -187,24 +189,24 @@ class Coding:
     ----------
     columns : tuple of CodedColumn
         The columns that enter the model.
-    left_out : tuple of str
+    excluded : tuple of str
         Columns that do not.
     ids : tuple of str
-        Of these, those that the user named as the names of rows.
+        Of these, those that name the rows, according to the user.
     named : bool
-        Whether the columns have names; if not, they are known by their places.
+        Whether the columns have names; otherwise they are identified by position.
     frame : str or None
-        The kind of frame that the table was, such as "pandas"; None for a file or an array.
+        The library of the frame that the table came from, such as "pandas"; None for a file or an array.
 
     Examples
     --------
-    >>> coding = Coding((CodedColumn("q1", "values", ("yes",), ("no",)),), left_out=("who",))
+    >>> coding = Coding((CodedColumn("q1", "values", ("yes",), ("no",)),), excluded=("who",))
     >>> coding.labels, Coding.from_plain(coding.to_plain()) == coding
     (('q1',), True)
     """
 
     columns: tuple[CodedColumn, ...]
-    left_out: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
     ids: tuple[str, ...] = ()
     named: bool = True
     frame: str | None = None
@@ -221,34 +223,34 @@ class Coding:
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:
-        """Bits of each column of a model: 1 of a binary one, of others the number of their levels."""
+        """Bits of each column of a model: 1 for a binary one, else the number of its levels."""
         return tuple(size for c in self.columns for size in ([len(c.ones)] if c.how in LEVELS else [1] * len(c.labels)))
 
     @cached_property
     def column_names(self) -> tuple[str, ...]:
-        """Names of the columns of a model: those with levels have one name."""
+        """Names of the columns of a model; a column of levels has one name."""
         return tuple(name for c in self.columns for name in ([c.name] if c.how in LEVELS else c.labels))
 
     @property
     def levels(self) -> list[tuple[str, str]]:
-        """Of each bit the column's name, and the value that a 1 stands for."""
+        """For each bit the name of the column, and the value that a 1 stands for."""
         prefix = "" if self.named else "x"
         return [(prefix + column.name, level) for column in self.columns for level in column.levels]
 
     @property
     def meanings(self) -> tuple[Meaning, ...]:
-        """What 1 and 0 stand for in each bit."""
+        """The meanings of 1 and 0 in each bit."""
         return tuple(meaning for column in self.columns for meaning in column.meanings)
 
     def sentence(self, quoted: Callable[[str], str] = repr, option: str = "recode=") -> str:
-        """Return in words which values are 1; "" where every 1 is a 1 of the table.
+        """Return a sentence that says which values are 1; "" if every 1 is a 1 of the table.
 
         Parameters
         ----------
         quoted : function
             Puts names and values in quotes.
         option : str
-            What changes the value that is 1.
+            The option that changes the value that is 1.
 
         Returns
         -------
@@ -262,52 +264,53 @@ class Coding:
         return sentence([m for c in self.columns if c.how not in LEVELS for m in c.meanings], quoted, option)
 
     def check_columns(self, names: Collection[str]) -> None:
-        """Refuse a table that lacks columns."""
+        """Raise an error if the table lacks columns."""
         absent = [column.name for column in self.columns if column.name not in names]
         if absent:
             listed = ", ".join(map(repr, absent[:8])) + (", ..." if len(absent) > 8 else "")
             what = "a column" if len(absent) == 1 else "columns"
             raise TableError(
-                f"The table lacks {what} of the fit: {listed}. Use a table with all columns of the "
-                "fit; one that was not asked may hold nothing but missing values."
+                f"The table lacks {what} of the fit: {listed}. Add them; a column that was not recorded may hold "
+                "missing values only."
             )
 
     def applied_to(self, names: Sequence[str]) -> Coding:
-        """Return the coding as one of a table with these columns: all that it does not name are left out."""
+        """Return the coding of a table with these columns, where all that it does not name are excluded."""
         inside = {column.name for column in self.columns}
-        left_out = tuple(name for name in names if name not in inside)
-        return replace(self, left_out=left_out, ids=tuple(name for name in self.ids if name in left_out))
+        excluded = tuple(name for name in names if name not in inside)
+        return replace(self, excluded=excluded, ids=tuple(name for name in self.ids if name in excluded))
 
     def bits_of(self) -> list[slice]:
-        """Return which bits belong to each column."""
+        """Return the bits of each column."""
         ends = np.cumsum([len(column.labels) for column in self.columns]).tolist()
         return [slice(end - len(column.labels), end) for end, column in zip(ends, self.columns, strict=True)]
 
     @property
-    def only_bits(self) -> bool:
-        """Whether the columns held nothing but bits and codes for missing."""
-        return all(column.how == "bits" for column in self.columns)
+    def only_binary(self) -> bool:
+        """Whether the columns held only bits and codes for missing values."""
+        return all(column.how == "binary" for column in self.columns)
 
     def conflict(self, other: Coding) -> str | None:
-        """Return the first column that the two read differently; None where they agree on all that both have."""
-        theirs = {column.name: column for column in other.columns}
+        """Return the first column that the two read differently; None if they agree on all that both have."""
+        by_name = {column.name: column for column in other.columns}
         for column in self.columns:
-            one = theirs.get(column.name)
-            if one is None or one.how == column.how == "bits":
+            match = by_name.get(column.name)
+            if match is None or match.how == column.how == "binary":
                 continue
-            mine, yours = ((c.how, c.threshold, c.blank, c.labels) for c in (column, one))
-            if mine != yours or any(column._codes.get(key, code) != code for key, code in one._codes.items()):
+            mine, theirs = ((c.how, c.threshold, c.if_missing, c.labels) for c in (column, match))
+            if mine != theirs or any(column._codes.get(key, code) != code for key, code in match._codes.items()):
                 return column.name
         return None
 
     def to_plain(self) -> dict[str, Any]:
         """Return the coding in types that JSON knows."""
         columns = [
-            [c.name, c.how, list(c.ones), list(c.zeros), list(c.missing), c.blank, c.threshold] for c in self.columns
+            [c.name, c.how, list(c.ones), list(c.zeros), list(c.missing), c.if_missing, c.threshold]
+            for c in self.columns
         ]
         return {
             "columns": columns,
-            "left_out": list(self.left_out),
+            "excluded": list(self.excluded),
             "ids": list(self.ids),
             "named": self.named,
             "frame": self.frame,
@@ -315,26 +318,26 @@ class Coding:
 
     @classmethod
     def from_plain(cls, plain: Any) -> Coding:
-        """Build from what `to_plain` returned; a ValueError where it is anything else."""
+        """Build from what `to_plain` returned; raise a ValueError for anything else."""
         with suppress(AttributeError, KeyError, TypeError, ValueError):
             columns = tuple(
-                CodedColumn(name, how, tuple(ones), tuple(zeros), tuple(missing), blank, threshold)
-                for name, how, ones, zeros, missing, blank, threshold in plain["columns"]
+                CodedColumn(name, how, tuple(ones), tuple(zeros), tuple(missing), if_missing, threshold)
+                for name, how, ones, zeros, missing, if_missing, threshold in plain["columns"]
             )
-            found = cls(columns, tuple(plain["left_out"]), tuple(plain["ids"]), plain["named"], plain["frame"])
-            if found.to_plain() == plain and found._is_sound():
-                return found
+            coding = cls(columns, tuple(plain["excluded"]), tuple(plain["ids"]), plain["named"], plain["frame"])
+            if coding.to_plain() == plain and coding._is_sound():
+                return coding
         raise ValueError("the coding of its columns is damaged")
 
     def _is_sound(self) -> bool:
-        names = [*(column.name for column in self.columns), *self.left_out]
+        names = [*(column.name for column in self.columns), *self.excluded]
         return (
             len(self.columns) > 0
             and all(isinstance(name, str) for name in names)
             and all(column.is_sound for column in self.columns)
             and len(set(names)) == len(names)
             and len(set(self.labels)) == len(self.labels)
-            and set(self.ids) <= set(self.left_out)
+            and set(self.ids) <= set(self.excluded)
             and isinstance(self.named, bool)
             and self.frame in (None, *FRAMES)
         )
@@ -342,7 +345,7 @@ class Coding:
 
 @dataclass(frozen=True, eq=False)
 class ReadColumns:
-    """What a table knows of the columns that it was made of: how they were coded, and the cells that are no bits.
+    """The columns that a table was read from: how they were coded, and their own values.
 
     Attributes
     ----------
@@ -350,17 +353,17 @@ class ReadColumns:
         How values became bits.
     order : tuple of str
         Names of all columns, in the order of the file or frame.
-    cells : dict of str to ColumnCells or another Beside
-        The columns that did not enter, and those whose values became bits by a coding; of tables on disk they stay in
-        the files, and are read for the rows that are asked for.
-    looks : tuple of ColumnLook
-        What was seen in each column; empty where nothing had to be guessed.
+    cells : dict of str to ColumnCells or another KeptColumn
+        The columns that did not enter, and those whose values were recoded; columns of tables on disk stay in the
+        files, from which rows are read when needed.
+    descriptions : tuple of ColumnDescription
+        The description of each column; empty if nothing had to be inferred.
     """
 
     coding: Coding
     order: tuple[str, ...]
-    cells: Mapping[str, Beside]
-    looks: tuple[Any, ...] = field(default=(), repr=False)
+    cells: Mapping[str, KeptColumn]
+    descriptions: tuple[Any, ...] = field(default=(), repr=False)
 
     def beside(self, start: int = 0, stop: int | None = None) -> dict[str, list[Any]]:
         """Return the cells of the columns that did not enter: those that name rows first."""
@@ -371,27 +374,27 @@ class ReadColumns:
         if name not in self.names_beside:
             listed = ", ".join(map(repr, self.names_beside[:10])) or "none"
             raise TableError(
-                f"sample_weight={name!r} must name a column that does not enter the model; those of this table are: "
+                f"sample_weight={name!r} must name a column that does not enter the model. Such columns of this table: "
                 f"{listed}."
             )
-        found = np.empty(n_rows)
+        weights = np.empty(n_rows)
         for start in range(0, n_rows, WEIGHTS_AT_ONCE):
             cells = self.cells[name].part(start, min(start + WEIGHTS_AT_ONCE, n_rows))
             known = np.array([key if isinstance(key, float) else np.nan for key in cells.keys])
-            found[start : start + len(cells.rows)] = known[cells.rows]
-            if (odd := np.flatnonzero(np.isnan(known)[cells.rows])).size:
-                value = cells.values[cells.rows[odd[0]]]
+            weights[start : start + len(cells.rows)] = known[cells.rows]
+            if (invalid := np.flatnonzero(np.isnan(known)[cells.rows])).size:
+                value = cells.values[cells.rows[invalid[0]]]
                 shown = "a missing value" if value is None else quoted(value)
                 raise TableError(
-                    f"row {start + odd[0]}, column {name!r}: {shown} is "
-                    "no weight. Every row needs a number; give 0 to a row that is not to count."
+                    f"row {start + invalid[0]}, column {name!r}: {shown} is not a weight. Every row needs a number; 0 "
+                    "ignores a row."
                 )
-        return found
+        return weights
 
     @property
     def names_beside(self) -> list[str]:
         """Names of the columns that did not enter: those that name rows first."""
-        names = dict.fromkeys((*self.coding.ids, *self.coding.left_out))
+        names = dict.fromkeys((*self.coding.ids, *self.coding.excluded))
         return [name for name in names if name in self.cells]
 
     @property
@@ -401,7 +404,7 @@ class ReadColumns:
         return [name for name in self.order if name in inside or name in self.cells]
 
     def in_order(self, completed: AnyArray, start: int = 0) -> dict[str, list[Any]]:
-        """Return completed rows, of which the first is row `start`, as all columns of the file, in its order."""
+        """Return completed rows, the first of which is row `start`, as all columns of the file, in its order."""
         columns = {**self.decoded(completed, start), **self.beside(start, start + len(completed))}
         return {name: columns[name] for name in self.names}
 
@@ -411,17 +414,17 @@ class ReadColumns:
         return {name: common_type([*cells.examples(), *fills.get(name, ())]) for name, cells in self.cells.items()}
 
     def decoded(self, completed: AnyArray, start: int = 0) -> dict[str, list[Any]]:
-        """Return completed rows, P(bit = 1) in every cell, in the user's own values: seen cells as they were."""
-        stop, out = start + len(completed), {}
+        """Return completed rows, P(bit = 1) in every cell, in the user's own values; observed cells stay the same."""
+        stop, decoded = start + len(completed), {}
         for column, bits in zip(self.coding.columns, self.coding.bits_of(), strict=True):
             p = completed[:, bits]
-            as_bits = column.how == "above" and column.name not in self.cells  # of a threshold for all columns
+            as_bits = column.how == "above" and column.name not in self.cells  # one threshold for all columns
             filled = p[:, 0].tolist() if as_bits else column.decode(p)
             if column.name in self.cells:
                 cells = self.cells[column.name].part(start, stop)
-                unseen = [column.code_of(key) == MISSING for key in cells.keys]
+                missing = [column.code_of(key) == MISSING for key in cells.keys]
                 if any(isinstance(value, str) for value in cells.values):
                     filled = [new if new is None else str(new) for new in filled]
-                filled = cells.filled(filled, unseen)
-            out[column.name] = filled
-        return out
+                filled = cells.filled(filled, missing)
+            decoded[column.name] = filled
+        return decoded

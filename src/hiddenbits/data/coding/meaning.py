@@ -1,4 +1,4 @@
-"""What the 1 of each column stands for in the user's own values, in words: for summaries of models and reports."""
+"""What 1 stands for in each column, in the user's own values: for summaries of models and reports."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from dataclasses import dataclass
 from typing import Literal
 
 Form = Literal["bit", "yes", "word", "codes", "above", "level"]
-NAMED, MOST = 2, 6  # columns that a sentence names, and values that it lists
+MOST_NAMED, MOST_VALUES = 2, 6  # columns that a sentence names, and values that it lists
 
 
 @dataclass(frozen=True)
 class Meaning:
-    """What 1 and 0 stand for in one binary column.
+    """The meanings of 1 and 0 in one binary column.
 
     Attributes
     ----------
     column : str
-        Its name; for one of several that were made of the values of a column, with the value.
+        Its name; with the value, if each value of a column has a binary column.
     form : {"bit", "yes", "word", "codes", "above", "level"}
-        A 1 in the table; a word for yes; another word; one of several numbers that are codes; a number above a
+        1 is a 1 in the table; a word for yes; another word; one of several numbers that are codes; a number above a
         threshold; the value in the name of the column.
     one, zero : str
         The values as text.
     codes : tuple of str
-        Of "codes" all of them, the smallest first.
+        All numbers of the form "codes", the smallest first.
 
     Examples
     --------
@@ -40,24 +40,24 @@ class Meaning:
 
     @property
     def is_yes(self) -> bool:
-        """Whether the name of the column alone says what a 1 is."""
+        """Whether the name of the column alone describes a 1."""
         return self.form in ("bit", "yes")
 
     @property
     def tail(self) -> str:
-        """What stands after the name of the column where that alone does not say what a 1 is."""
+        """What follows the name of the column, if that alone does not describe a 1."""
         if self.is_yes or self.form == "level":
             return ""
         return f" {self.one}" if self.form == "above" else f" = {self.one}"
 
     @property
     def named(self) -> str:
-        """The name of the column, with the value that is 1 unless that is yes."""
+        """The name of the column, with the value that is 1 unless it means yes."""
         return self.column + self.tail
 
 
 def sentence(meanings: Sequence[Meaning], quoted: Callable[[str], str], option: str) -> str:
-    """Return what 1 stands for, column by column; "" where every 1 is a 1 of the table.
+    """Return a sentence about what 1 stands for in each column; "" if every 1 is a 1 of the table.
 
     Parameters
     ----------
@@ -85,13 +85,13 @@ def sentence(meanings: Sequence[Meaning], quoted: Callable[[str], str], option: 
     order = sorted(groups, key=lambda group: -len(groups[group]))
     coded = next((group for group in order if group[0] == "codes"), None)
     parts = []
-    for group in order[:MOST]:
+    for group in order[:MOST_VALUES]:
         form, one, codes = group
         change = f"; change with {option}" if group == coded else ""
         what = f" (codes {_listed(codes)}{change})" if codes else ""
         parts.append((_value(form, one, quoted), f"in {_columns(groups[group], len(meanings), quoted)}{what}"))
-    if rest := order[MOST:]:
-        parts.append(("other values", f"in {_count(sum(len(groups[group]) for group in rest))}"))
+    if further := order[MOST_VALUES:]:
+        parts.append(("other values", f"in {_count(sum(len(groups[group]) for group in further))}"))
     if len(parts) == 1 and coded is not None:
         value, where = parts[0]
         return f"{value[0].upper()}{value[1:]} {'are' if ' or ' in value else 'is'} counted as yes {where}."
@@ -110,10 +110,10 @@ def _value(form: Form, one: str, quoted: Callable[[str], str]) -> str:
     return "the value that the column is named after" if form == "level" else quoted(one)
 
 
-def _columns(names: Sequence[str], every: int, quoted: Callable[[str], str]) -> str:
-    if 1 < len(names) == every:
-        return f"all {_count(every)}"
-    return _listed([quoted(name) for name in names]) if len(names) <= NAMED else _count(len(names))
+def _columns(names: Sequence[str], n_columns: int, quoted: Callable[[str], str]) -> str:
+    if 1 < len(names) == n_columns:
+        return f"all {_count(n_columns)}"
+    return _listed([quoted(name) for name in names]) if len(names) <= MOST_NAMED else _count(len(names))
 
 
 def _count(number: int) -> str:

@@ -1,6 +1,6 @@
-"""Words that say what a column is: pairs of yes and no, words and codes for missing, scales, names of id columns.
+"""Words that show what a column is: pairs of yes and no, words and codes for missing values, scales, names of ids.
 
-All words are in lower case, with single spaces. `key_of` brings a cell to that form.
+All words are in lower case, with single spaces. `key_of` converts a cell to that form.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from typing import Any
 
 Key = float | str  # a cell as it is compared: a number, or a word
 
-BLANKS = frozenset({"", "na", "n/a", "nan", "null", "?", "."})  # read as blanks everywhere
+NA_STRINGS = frozenset({"", "na", "n/a", "nan", "null", "?", "."})  # always read as missing values
 TRUTHS: dict[str, float] = {"true": 1.0, "false": 0.0}
 
 
 def _pairs(text: str) -> tuple[tuple[str, str], ...]:
     """Return pairs of words that are written as "yes/no, on/off"."""
-    both = (pair.strip().partition("/") for pair in text.split(","))
-    return tuple((one, zero) for one, _, zero in both)
+    split = (pair.strip().partition("/") for pair in text.split(","))
+    return tuple((positive, negative) for positive, _, negative in split)
 
 
-# The word for 1 first. A column of one of these pairs is a question that is answered with yes or no.
+# The word for 1 first. A column with one of these pairs is a yes/no question.
 YES_NO = _pairs(
     """
     yes/no, y/n, true/false, t/f, ja/nein, j/n, ja/nee, ja/nej, ja/nei, oui/non, o/n, si/no, sí/no, sì/no, s/n,
@@ -39,12 +39,12 @@ PAIRS = YES_NO + _pairs(
     """
 )
 YES = frozenset(yes for yes, _ in YES_NO)
-TICKS = frozenset({"x", "✓", "✔"})  # of a box that is ticked or left blank
+TICKS = frozenset({"x", "✓", "✔"})  # of a box that is ticked or left empty
 # "not selected" is the 0 of "selected", "keine Allergie" that of "Allergie"
 DENIALS = ("not ", "nicht ", "kein ", "keine ", "pas de ")
 NEGATIONS = ("not ", "no ", "non ", "non-", "not-", "nicht ", "kein ", "keine ", "pas de ", "un", "in", "dis", "never ")
 
-# Answers that are most often not an answer; they are asked for, because some people want them as a value.
+# Words that usually mean a missing value; the user decides, because they can be valid answers.
 MISSING_WORDS = frozenset(
     {
         "none", "-", "--", "---", "*", "**", "#n/a", "#na", "n.a.", "n.a", "na.", "nil", "missing", "unknown", "unk",
@@ -58,7 +58,7 @@ MISSING_WORDS = frozenset(
         "geen antwoord", "weet niet", "onbekend", "vet ej", "ved ikke", "нет ответа", "не знаю",
     }
 )  # fmt: skip
-# Numbers that stand for missing where they lie apart from all other values of the column.
+# Numbers that are codes for missing values if they lie far from all other values of the column.
 MISSING_NUMBERS = frozenset(
     [float(sign * int(digits * times)) for sign in (1, -1) for digits in "789" for times in range(1, 6)]
     + [float(sign * n) for sign in (1, -1) for n in (97, 98, 96, 997, 998, 996, 9997, 9998)]
@@ -131,7 +131,7 @@ NUMBERED = re.compile(
     r"^\(?\d{1,3}\)?\s*[.:=)\-]\s*(?=\D)|^\(\d{1,3}\)\s*|^\d{1,3}\s+(?=[^\W\d])"
 )  # "1: yes", "(2) no"
 WORDS = (
-    BLANKS
+    NA_STRINGS
     | MISSING_WORDS
     | frozenset(TRUTHS)
     | {word for pair in PAIRS for word in pair}
@@ -153,16 +153,16 @@ def key_of(value: Any) -> Key:
         except (OverflowError, TypeError, ValueError):  # a whole number beyond all floats, or no number at all
             return str(value)
         return number if math.isfinite(number) else str(number)
-    found = number_of(value)
-    if found is not None:
-        return found
+    parsed = number_of(value)
+    if parsed is not None:
+        return parsed
     word = " ".join(value.split())
     lower = word.casefold()
     return lower if lower in WORDS else word
 
 
 def number_of(text: str) -> float | None:
-    """Return the finite number that a text is; None where it is none."""
+    """Return the finite number that a text is; None if it is not a number."""
     try:
         number = float(text)
     except ValueError:
@@ -171,59 +171,59 @@ def number_of(text: str) -> float | None:
 
 
 def plain_number(number: float) -> int | float:
-    """Return a number as people write it: a whole one as an int, as far as floats hold all of them."""
+    """Return a number as people write it: a whole one as an int, up to the largest that floats hold exactly."""
     return int(number) if number.is_integer() and abs(number) < 2**53 else number  # infinity stays
 
 
-def is_blank(key: Key) -> bool:
-    """Whether a cell is a missing value, written in words."""
-    return isinstance(key, str) and key in BLANKS
+def is_na(key: Key) -> bool:
+    """Whether a cell is a missing value written as text."""
+    return isinstance(key, str) and key in NA_STRINGS
 
 
-def none_is_blank(keys: Iterable[Key | None]) -> bool:
-    """Whether "none" is Python's word for a blank, as it is among numbers, and not an answer among others.
+def none_is_na(keys: Iterable[Key | None]) -> bool:
+    """Whether "none" is Python's word for a missing value, as it is among numbers, and not one of several answers.
 
     Examples
     --------
-    >>> none_is_blank([0.0, 1.0, "none"]), none_is_blank(["none", "current", "former"])
+    >>> none_is_na([0.0, 1.0, "none"]), none_is_na(["none", "current", "former"])
     (True, False)
     """
-    words = {key for key in keys if isinstance(key, str)} - TRUTHS.keys() - BLANKS
+    words = {key for key in keys if isinstance(key, str)} - TRUTHS.keys() - NA_STRINGS
     return words == {"none"}
 
 
 def plain_word(key: Key) -> str:
-    """Return a word without the number that some programs write before it, in lower case."""
+    """Return a word in lower case, without the number that some programs write before it."""
     return NUMBERED.sub("", str(key)).strip().casefold() or str(key).casefold()
 
 
-def one_of_two(first: Key, second: Key) -> tuple[Key, bool]:
-    """Return which of two values is 1, and whether their meaning says so.
+def positive_value(first: Key, second: Key) -> tuple[Key, bool]:
+    """Return which of two values is 1, and whether their meaning decides this.
 
-    Words by their meaning, where it or that of their first words is known, or by their places on a known scale; of
-    numbers the larger; of other words the later in the alphabet.
+    For words their meaning decides, or that of their first words, or their order on a known scale, if known; otherwise
+    the last in the alphabet is 1. For numbers it is the larger.
 
     Examples
     --------
-    >>> one_of_two("no", "yes"), one_of_two(1.0, 2.0), one_of_two("m", "f")
+    >>> positive_value("no", "yes"), positive_value(1.0, 2.0), positive_value("m", "f")
     (('yes', True), (2.0, False), ('m', False))
-    >>> one_of_two("Yes, daily", "No, less often"), one_of_two("always", "never")
+    >>> positive_value("Yes, daily", "No, less often"), positive_value("always", "never")
     (('Yes, daily', True), ('always', True))
-    >>> one_of_two("Mostly true", "Not true")
+    >>> positive_value("Mostly true", "Not true")
     ('Mostly true', True)
     """
     if isinstance(first, float) and isinstance(second, float):
         return max(first, second), False
     plain = {plain_word(first): first, plain_word(second): second}
-    for one, zero in PAIRS:
-        if set(plain) == {one, zero}:
-            return plain[one], True
+    for positive, negative in PAIRS:
+        if set(plain) == {positive, negative}:
+            return plain[positive], True
     for word, other in (tuple(plain), tuple(plain)[::-1]) if len(plain) == 2 else ():
-        opposite = (_first_word(word), _first_word(other))
-        negated = other.startswith(DENIALS) and not word.startswith(DENIALS)  # "not true" next to "mostly true"
+        first_words = (_first_word(word), _first_word(other))
+        negated = other.startswith(DENIALS) and not word.startswith(DENIALS)  # "not true" and "mostly true"
         if negated or any(other == negation + word for negation in NEGATIONS):
             return plain[word], True
-        if opposite in PAIRS and min(map(len, opposite)) > 1:
+        if first_words in PAIRS and min(map(len, first_words)) > 1:
             return plain[word], True
     scale = next((scale for scale in SCALES if len(plain) == 2 and set(plain) <= set(scale)), None)
     if scale is not None:
@@ -231,16 +231,16 @@ def one_of_two(first: Key, second: Key) -> tuple[Key, bool]:
     return max((first, second), key=lambda key: (str(key).casefold(), str(key))), False
 
 
-def says_yes(value: Key, others: Iterable[Key]) -> bool:
-    """Whether a value means yes, next to the other values of its column.
+def means_yes(value: Key, others: Iterable[Key]) -> bool:
+    """Whether a value means yes, given the other values of its column.
 
-    Single letters mean yes only next to their no, ticks such as "x" only where all other cells are blank.
+    Single letters mean yes only together with their no, ticks such as "x" only if all other cells are empty.
 
     Examples
     --------
-    >>> says_yes("Yes", ["no"]), says_yes("y", ["n"]), says_yes("Ja, oft", ["nie"]), says_yes("x", [])
+    >>> means_yes("Yes", ["no"]), means_yes("y", ["n"]), means_yes("Ja, oft", ["nie"]), means_yes("x", [])
     (True, True, True, True)
-    >>> says_yes("No", ["yes"]), says_yes("s", ["m"]), says_yes("female", ["male"]), says_yes(2.0, [1.0])
+    >>> means_yes("No", ["yes"]), means_yes("s", ["m"]), means_yes("female", ["male"]), means_yes(2.0, [1.0])
     (False, False, False, False)
     """
     word, no = _first_word(plain_word(value)), [_first_word(plain_word(other)) for other in others]
@@ -250,39 +250,39 @@ def says_yes(value: Key, others: Iterable[Key]) -> bool:
 
 
 def _first_word(text: str) -> str:
-    """Return the first word of a text, without the sign after it."""
+    """Return the first word of a text, without the punctuation after it."""
     return re.split(r"[\s,;:.!/()]", text, maxsplit=1)[0] or text
 
 
-def on_one_scale(words: list[str]) -> tuple[str, ...] | None:
-    """Return words in their order, lowest first, where a known scale has all of them; None otherwise."""
+def in_scale_order(words: list[str]) -> tuple[str, ...] | None:
+    """Return words in order, lowest first, if all are on a known scale; None otherwise."""
     plain = {plain_word(word): word for word in words}
     for scale in SCALES:
         if len(plain) == len(words) and set(plain) <= set(scale):
             return tuple(plain[word] for word in scale if word in plain)
-    if (shared := _without_shared_words(list(plain))) is not None and len(plain) == len(words) and len(words) > 2:
-        inner = next((scale for scale in SCALES if set(shared) <= set(scale)), ())
-        if inner:  # "not anxious at all", "a little anxious", "very anxious"
-            return tuple(plain[shared[degree]] for degree in inner if degree in shared)
-    if (sizes := in_order_of_size(words)) is not None:
-        return tuple(str(word) for word in sizes)
-    numbered = [re.match(r"^\(?(\d{1,2})\)?[\s.:=)\-]", word) for word in words]
-    places = [int(found[1]) for found in numbered if found]
-    if len(set(places)) == len(words):  # "1 - very bad", ..., "5 - very good"
-        return tuple(word for _, word in sorted(zip(places, words, strict=True)))
+    if (by_degree := _without_shared_words(list(plain))) is not None and len(plain) == len(words) and len(words) > 2:
+        degrees = next((scale for scale in SCALES if set(by_degree) <= set(scale)), ())
+        if degrees:  # "not anxious at all", "a little anxious", "very anxious"
+            return tuple(plain[by_degree[degree]] for degree in degrees if degree in by_degree)
+    if (ranges := in_order_of_size(words)) is not None:
+        return tuple(str(word) for word in ranges)
+    matches = [re.match(r"^\(?(\d{1,2})\)?[\s.:=)\-]", word) for word in words]
+    numbers = [int(match[1]) for match in matches if match]
+    if len(set(numbers)) == len(words):  # "1 - very bad", ..., "5 - very good"
+        return tuple(word for _, word in sorted(zip(numbers, words, strict=True)))
     return None
 
 
 def _without_shared_words(words: list[str]) -> dict[str, str] | None:
-    """Return texts by what is left of each without the words that all share; None where nothing is shared or left."""
-    parts = [word.split() for word in words]
-    shared = set(parts[0]).intersection(*parts[1:]) if parts else set()
-    left = {" ".join(one for one in part if one not in shared): word for part, word in zip(parts, words, strict=True)}
-    return left if shared and len(left) == len(words) and "" not in left else None
+    """Return texts by their words that are not in all of them; None if no word is in all, or nothing else is left."""
+    split = [word.split() for word in words]
+    shared = set(split[0]).intersection(*split[1:]) if split else set()
+    own = {" ".join(one for one in part if one not in shared): word for part, word in zip(split, words, strict=True)}
+    return own if shared and len(own) == len(words) and "" not in own else None
 
 
 def in_order_of_size(keys: Sequence[Key]) -> list[Key] | None:
-    """Return ranges and numbers in their order, lowest first; None where one is neither, or units differ.
+    """Return ranges and numbers in order, lowest first; None if one is neither, or units differ.
 
     Examples
     --------
@@ -291,16 +291,16 @@ def in_order_of_size(keys: Sequence[Key]) -> list[Key] | None:
     >>> in_order_of_size([0.0, "3 or more", "1-2"]), in_order_of_size(["1-3 months", "1-2 years"])
     ([0.0, '1-2', '3 or more'], None)
     """
-    found = [(RANGE.match(f"{key:g}" if isinstance(key, float) else key.casefold()), key) for key in keys]
-    units = {match["unit"].rstrip("s.") for match, _ in found if match is not None} - {""}
-    if any(match is None for match, _ in found) or len(units) > 1 or all(isinstance(key, float) for key in keys):
+    matches = [(RANGE.match(f"{key:g}" if isinstance(key, float) else key.casefold()), key) for key in keys]
+    units = {match["unit"].rstrip("s.") for match, _ in matches if match is not None} - {""}
+    if any(match is None for match, _ in matches) or len(units) > 1 or all(isinstance(key, float) for key in keys):
         return None
-    places = {key: _low_end(match) for match, key in found if match is not None}
-    return sorted(keys, key=places.__getitem__) if len(set(places.values())) == len(keys) > 2 else None
+    low_ends = {key: _low_end(match) for match, key in matches if match is not None}
+    return sorted(keys, key=low_ends.__getitem__) if len(set(low_ends.values())) == len(keys) > 2 else None
 
 
 def _low_end(match: re.Match[str]) -> tuple[float, int]:
-    """Return where a range begins; of one that is open below its end, and that it comes before others there."""
+    """Return where a range begins (ends, if it has no beginning), and -1, 0 or 1 to sort equal ones by."""
     low = float(match["low"].replace(",", ""))
     before, after = (match["before"] or "").strip(), (match["after"] or "").strip()
     if before in ("<", "<=", "\u2264", "under", "below", "up to", "less than") or after.endswith(
@@ -315,12 +315,12 @@ def ends_in_id(name: str) -> bool:
     return re.search(r"(^|[_\s.\-])(id|ID|Id)$|[a-z]I[Dd]$", name.strip()) is not None
 
 
-def says_id(name: str) -> bool:
-    """Whether a column is named like one that tells rows apart.
+def is_id_name(name: str) -> bool:
+    """Whether a column has a name that ids usually have.
 
     Examples
     --------
-    >>> [says_id(name) for name in ("id", "order_id", "PatientID", "", "Unnamed: 0", "paid", "valid")]
+    >>> [is_id_name(name) for name in ("id", "order_id", "PatientID", "", "Unnamed: 0", "paid", "valid")]
     [True, True, True, True, True, False, False]
     """
     return ID_NAMES.match(name.strip()) is not None or re.search(r"[a-z]I[Dd]$", name) is not None

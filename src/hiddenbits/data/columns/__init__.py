@@ -1,4 +1,4 @@
-"""Tables as people have them: what each column is taken for, how its values become bits, and what the user said."""
+"""Tables with named columns: the type of each column, how its values become bits, and the options of the user."""
 
 from hiddenbits.data.coding.choices import Choices
 from hiddenbits.data.coding.coded_columns import Coding

@@ -1,7 +1,7 @@
 """Columns of frames, arrays and lists as their distinct values: Python looks at each distinct value, not at each cell.
 
 pandas factorizes text, categories have codes, and Arrow's dictionaries and polars' enums number the values that occur.
-Cells of mixed types are numbered one by one, by type and value: True, 1 and 1.0 are equal, and shown differently.
+Cells of mixed types are numbered one by one, by type and value: True, 1 and 1.0 are equal, but displayed differently.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from hiddenbits.exceptions import CellTypeError, TableError
 from hiddenbits.quoting import quoted, redacted
 
 MOST_IN_RANGE = 1 << 16  # whole numbers within such a range are numbered without sorting them
-MANY = 2000  # values of a column that are told apart one by one; one that has more is an id, numbers, dates or text
-FEW = 32  # values of an Arrow array that are remembered from part to part
+MOST_COUNTED = 2000  # values of a column that are counted one by one; one with more is an id, numbers, dates or text
+MOST_CACHED = 32  # values of an Arrow array that are remembered from part to part
 
 
 def is_frame(data: Any) -> bool:
@@ -33,11 +33,11 @@ def is_frame(data: Any) -> bool:
     try:
         return isinstance(nw.from_native(data, pass_through=True), (nw.DataFrame, nw.LazyFrame))
     except DuplicateError:
-        return True  # a frame, which `opened_frame` refuses
+        return True  # a frame, for which `opened_frame` raises an error
 
 
 def opened_frame(data: Any) -> Any:
-    """Return a frame as narwhals has it, a lazy one collected."""
+    """Return a frame as a narwhals DataFrame; lazy frames are collected."""
     try:
         frame = nw.from_native(data)
     except DuplicateError as error:
@@ -48,31 +48,31 @@ def opened_frame(data: Any) -> Any:
 def numbers_of(series: Any) -> Any:
     """Return a column as an array in which null is NaN."""
     if series.dtype in (nw.Int128, nw.UInt128) or not (series.dtype.is_numeric() or series.dtype == nw.Boolean):
-        # NumPy has no such integers; a column of None has no type; cells of anything else are refused one by one
+        # NumPy has no such integers; a column of None has no type; cells of anything else are checked one by one
         return np.fromiter(series.to_list(), dtype=object, count=len(series))
     nulls = series.is_null().to_numpy()
     if not np.asarray(nulls).any():
         return np.asarray(series.to_numpy())
-    if series.dtype != nw.Float32:  # which keeps its type, and its side of a threshold
+    if series.dtype != nw.Float32:  # float32 stays: in another type, a number may be on the other side of a threshold
         series = series.cast(nw.Float64())
-    # not fill_null: with pandas it sets filters of warnings, which chunks in several threads undo for each other
+    # not fill_null: with pandas it changes the warning filters, which is not safe in several threads
     values = np.array(series.to_numpy(), dtype=np.float32 if series.dtype == nw.Float32 else np.float64)
     values[np.asarray(nulls, dtype=bool)] = np.nan
     return values
 
 
 def cells_of_frame(frame: Any) -> list[ColumnCells]:
-    """Return the columns of a frame, as narwhals has it; by place, because names in pandas may be tuples."""
+    """Return the columns of a narwhals frame; by position, because names in pandas may be tuples."""
     return [cells_of_series(str(label), frame[:, j]) for j, label in enumerate(frame.columns)]
 
 
 def cells_of_array(array: AnyArray) -> list[ColumnCells]:
-    """Return the columns of an array, known by their places; an object that is no cell is refused with its place."""
+    """Return the columns of an array, named by their positions; an invalid cell raises an error with its position."""
     check_form(array)
     if np.ma.isMaskedArray(array):
         mask, data = np.ma.getmaskarray(array), np.asarray(np.ma.getdata(array))
-        blank: Any = np.nan if data.dtype.kind in "biuf" else None
-        array = np.where(mask, blank, data)
+        missing: Any = np.nan if data.dtype.kind in "biuf" else None
+        array = np.where(mask, missing, data)
     kind = array.dtype.kind
     if kind in "biuf":
         return [cells_of_numbers(str(j), column, boolean=kind == "b") for j, column in enumerate(array.T)]
@@ -82,9 +82,9 @@ def cells_of_array(array: AnyArray) -> list[ColumnCells]:
 
 
 def cells_of_series(name: str, series: Any) -> ColumnCells:
-    """Return a column of a frame; one of a type that is neither a number nor a category as text of another form."""
+    """Return a column of a frame; as text of the form "date" or "other" if it holds neither numbers nor categories."""
     if series.implementation.is_pyarrow() and not (series.dtype == nw.Boolean or series.dtype.is_numeric()):
-        return _used(cells_of_arrow(name, _whole(series.to_native())))
+        return _without_unused(cells_of_arrow(name, _whole(series.to_native())))
     return _by_type(name, series)
 
 
@@ -100,7 +100,7 @@ def _by_type(name: str, series: Any) -> ColumnCells:
     if dtype in (nw.String, nw.Categorical, nw.Enum, nw.Object, nw.Unknown):
         factorized = _factorized(series)
         try:
-            return cells_of_objects(name, series.to_list()) if factorized is None else _settled(name, *factorized)
+            return cells_of_objects(name, series.to_list()) if factorized is None else _checked(name, *factorized)
         except TableError:
             pass
     if series.null_count() == len(series):  # a column of missing values alone may be anything
@@ -123,9 +123,9 @@ def cells_of_numbers(name: str, numbers: AnyArray, *, boolean: bool = False) -> 
 
 
 def _of_bits(numbers: AnyArray) -> Bytes | None:
-    """Return 2 for NaN and the bit for all others, where there are only bits: quicker than to search for values."""
+    """Return 2 for NaN and the bit for all others, if there are only bits: faster than searching for values."""
     if numbers.dtype == bool:
-        return np.minimum(numbers.view(np.uint8), 1)  # NumPy takes any byte but 0 for True
+        return np.minimum(numbers.view(np.uint8), 1)  # to NumPy any byte but 0 is True
     if numbers.dtype == np.uint8:
         return numbers if numbers.max(initial=0) <= 1 else None
     ones = numbers == 1
@@ -140,20 +140,21 @@ def _of_bits(numbers: AnyArray) -> Bytes | None:
 def cells_of_objects(name: str, cells: Sequence[Any], *, number: int | None = None) -> ColumnCells:
     """Return a column of Python objects, numbered by type and value; None, NaN and the like are missing values.
 
-    An object that is neither a category nor a finite number is refused, with its place where `number` is the column's.
+    An object that is neither a category nor a finite number raises an error; with `number`, that of the column, it
+    includes the position.
     """
     known: dict[Any, int] = {}
     try:
         keys = ((cell.__class__, cell) for cell in cells)
         rows = np.fromiter((known.setdefault(key, len(known)) for key in keys), np.int64, len(cells))
     except TypeError as error:  # lists and dicts have no hash
-        cell = next(cell for cell in cells if cell.__class__.__hash__ is None)
-        raise _no_cell(name, number, next(row for row, one in enumerate(cells) if one is cell), cell) from error
-    return _settled(name, [value for _, value in known], rows, number)
+        row, cell = next((row, cell) for row, cell in enumerate(cells) if cell.__class__.__hash__ is None)
+        raise _invalid_cell(name, number, row, cell) from error
+    return _checked(name, [value for _, value in known], rows, number)
 
 
 def cells_of_arrow(name: str, array: Any) -> ColumnCells:
-    """Return an Arrow array; its dictionary may list values that no row has."""
+    """Return a column from an Arrow array, whose dictionary may list values that no row has."""
     import pyarrow as pa
 
     types = pa.types
@@ -165,10 +166,11 @@ def cells_of_arrow(name: str, array: Any) -> ColumnCells:
         return cells_of_numbers(name, numbers, boolean=types.is_boolean(array.type))
     if not types.is_dictionary(array.type):
         array = array.dictionary_encode()
-    elif len(array.dictionary) > max(len(array), MANY):  # that of a whole row group
+    elif len(array.dictionary) > max(len(array), MOST_COUNTED):  # that of a whole row group
         array = array.dictionary_decode().dictionary_encode()
     distinct = array.dictionary
-    known = _of_few(distinct.type, tuple(distinct.to_pylist())) if len(distinct) <= FEW else _of_arrow_values(distinct)
+    cached = len(distinct) <= MOST_CACHED
+    known = _of_cached(distinct.type, tuple(distinct.to_pylist())) if cached else _of_arrow_values(distinct)
     values, codes = known.values, array.indices
     numbers = np.append(known.rows.astype(np.int64), len(values))
     if codes.null_count:
@@ -178,7 +180,7 @@ def cells_of_arrow(name: str, array: Any) -> ColumnCells:
 
 
 def numbers_of_arrow(array: Any) -> AnyArray | None:
-    """Return an Arrow array of numbers or truths in the type that it has, null masked; None for any other."""
+    """Return an Arrow array of numbers or booleans in its own type, null masked; None for any other."""
     import pyarrow as pa
 
     types = pa.types
@@ -193,18 +195,18 @@ def numbers_of_arrow(array: Any) -> AnyArray | None:
 
 
 def _of_arrow_values(distinct: Any) -> ColumnCells:
-    """Return the cells of Arrow values that are all different, by the type that they have."""
+    """Return the cells of Arrow values that are all different, according to their type."""
     import pyarrow as pa
 
     return _by_type("", nw.from_native(pa.chunked_array([distinct]), series_only=True))
 
 
 @lru_cache(maxsize=4096)
-def _of_few(kind: Any, values: tuple[Any, ...]) -> ColumnCells:
-    """Do the same for a few values, which come again in every part."""
+def _of_cached(type_: Any, values: tuple[Any, ...]) -> ColumnCells:
+    """Do the same for a few values, which occur again in every part."""
     import pyarrow as pa
 
-    return _of_arrow_values(pa.array(values, kind))
+    return _of_arrow_values(pa.array(values, type_))
 
 
 def _whole(column: Any) -> Any:
@@ -218,9 +220,9 @@ def _whole(column: Any) -> Any:
 
 
 def _factorized(series: Any) -> tuple[list[Any], Rows] | None:
-    """Return the distinct values of a column of text or categories and the number of each cell's; None if mixed.
+    """Return the distinct values of a column of text or categories, and the number of the value in each cell.
 
-    The number of a missing value is -1.
+    The number of a missing value is -1. None for columns of mixed types.
     """
     native = series.to_native()
     if series.implementation.is_polars():
@@ -244,63 +246,63 @@ def _factorized(series: Any) -> tuple[list[Any], Rows] | None:
     return None
 
 
-def _settled(name: str, distinct: Sequence[Any], rows: Rows, number: int | None = None) -> ColumnCells:
-    """Return a column from its distinct values, checked and as plain Python objects, and each row's number of them.
+def _checked(name: str, distinct: Sequence[Any], rows: Rows, number: int | None = None) -> ColumnCells:
+    """Return a column from its distinct values and the number of the value in each row; values are checked.
 
-    Objects that are all numbers are numbers, of which True, 1 and 1.0 are one. -1 is the number of a missing value.
+    If all objects are numbers, True, 1 and 1.0 are one value. -1 is the number of a missing value.
     """
-    used = np.bincount(rows + 1, minlength=len(distinct) + 1) > 0  # categories may list what no row has
-    places: list[int] = []
+    occurs = np.bincount(rows + 1, minlength=len(distinct) + 1) > 0  # categories may list what no row has
+    numbers: list[int] = []
     values: dict[Any, int] = {}
     plain = [None, *(None if _is_missing(value) else _plain(value) for value in distinct)]
-    kinds = {type(value) for value, one in zip(plain, used.tolist(), strict=True) if one and value is not None}
-    numeric, boolean = kinds <= {bool, int, float}, kinds == {bool}
-    for k, (value, one) in enumerate(zip(plain, used.tolist(), strict=True)):
-        if one and value is not None and numeric:
+    types = {type(value) for value, used in zip(plain, occurs.tolist(), strict=True) if used and value is not None}
+    numeric, boolean = types <= {bool, int, float}, types == {bool}
+    for k, (value, used) in enumerate(zip(plain, occurs.tolist(), strict=True)):
+        if used and value is not None and numeric:
             value = value if boolean else plain_number(_float(value))
-        elif one and value is not None and not is_category(value):
-            raise _no_cell(name, number, int(np.flatnonzero(rows == k - 1)[0]), value)
-        places.append(values.setdefault((type(value), value), len(values)) if one else 0)
-    return ColumnCells(name, [value for _, value in values], small(np.array(places)[rows + 1], len(values)))
+        elif used and value is not None and not is_category(value):
+            raise _invalid_cell(name, number, int(np.flatnonzero(rows == k - 1)[0]), value)
+        numbers.append(values.setdefault((type(value), value), len(values)) if used else 0)
+    return ColumnCells(name, [value for _, value in values], small(np.array(numbers)[rows + 1], len(values)))
 
 
-def _used(cells: ColumnCells) -> ColumnCells:
+def _without_unused(cells: ColumnCells) -> ColumnCells:
     """Return a column without values that no row has."""
-    used = np.bincount(cells.rows, minlength=len(cells.values)) > 0
-    if used.all():
+    occurs = np.bincount(cells.rows, minlength=len(cells.values)) > 0
+    if occurs.all():
         return cells
-    values = [value for value, one in zip(cells.values, used.tolist(), strict=True) if one]
-    return ColumnCells(cells.name, values, small((np.cumsum(used) - 1)[cells.rows], len(values)), cells.form)
+    values = [value for value, used in zip(cells.values, occurs.tolist(), strict=True) if used]
+    return ColumnCells(cells.name, values, small((np.cumsum(occurs) - 1)[cells.rows], len(values)), cells.form)
 
 
 def _distinct_numbers(numbers: AnyArray) -> tuple[AnyArray, AnyArray]:
-    """Return the distinct numbers, ascending and NaN last, and the number of each cell's."""
+    """Return the distinct numbers, ascending and NaN last, and the position of each cell's number among them."""
     missing = np.isnan(numbers)
-    some = numbers[~missing] if missing.any() else numbers
-    low, high = (some.min(), some.max()) if len(some) else (0.0, 0.0)
-    if not np.isfinite(low) or not high - low < MOST_IN_RANGE or (some != np.rint(some)).any():
+    known = numbers[~missing] if missing.any() else numbers
+    low, high = (known.min(), known.max()) if len(known) else (0.0, 0.0)
+    if not np.isfinite(low) or not high - low < MOST_IN_RANGE or (known != np.rint(known)).any():
         values, rows = np.unique(numbers, return_inverse=True)
         return values, rows.reshape(-1)
-    places = np.where(missing, high - low + 1, numbers - low).astype(np.intp)
-    used = np.flatnonzero(np.bincount(places, minlength=1))
-    number = np.zeros(int(high - low) + 2, np.intp)
-    number[used] = np.arange(len(used))
-    values = used + low
+    offsets = np.where(missing, high - low + 1, numbers - low).astype(np.intp)
+    occurring = np.flatnonzero(np.bincount(offsets, minlength=1))
+    position = np.zeros(int(high - low) + 2, np.intp)
+    position[occurring] = np.arange(len(occurring))
+    values = occurring + low
     if missing.any():
         values[-1] = np.nan
-    return values, number[places]
+    return values, position[offsets]
 
 
 def _as_text(name: str, cells: Iterable[Any], form: str) -> ColumnCells:
-    """Return cells as text, of a form that stays out of a model."""
+    """Return cells as text, with the form of a column that does not enter a model."""
     texts = cells_of_objects(name, [None if _is_missing(cell) else str(cell) for cell in cells])
     return ColumnCells(name, texts.values, texts.rows, form)
 
 
-def _no_cell(name: str, number: int | None, row: int, value: Any) -> TableError:
+def _invalid_cell(name: str, number: int | None, row: int, value: Any) -> TableError:
     where = f"column {name!r}" if number is None else f"column {number} ('x{number}')"
-    kind = TableError if isinstance(value, (str, bytes, Number)) else CellTypeError
-    return kind(
+    error = TableError if isinstance(value, (str, bytes, Number)) else CellTypeError
+    return error(
         f"row {row}, {where}: {quoted(str(value))} is neither a finite number nor a category: the argument must be a "
         "string or a real number. Use NaN or None for a cell that was not observed."
     )

@@ -1,4 +1,4 @@
-"""Messages about columns: one that lists all that need a decision, and warnings of what was read and left out."""
+"""Messages about columns: one error for all that need a decision, and warnings of what was recoded and excluded."""
 
 from __future__ import annotations
 
@@ -10,110 +10,114 @@ from os import path
 from typing import Any, TypeVar
 
 from hiddenbits.data.coding.vocabulary import key_of
-from hiddenbits.data.columns.describe import ColumnLook
+from hiddenbits.data.columns.describe import ColumnDescription
 from hiddenbits.exceptions import AmbiguousColumnsError, ExcludedColumnsWarning, TableError
 from hiddenbits.quoting import name_of, quoted, values_hidden
 
-FEW = 3  # columns for which an option names each; for more a pattern, where one fits
-SHOWN = 12  # values that a message shows, and columns of one kind
-MOST_LINES = 20  # of a message about columns; of more columns it has the names
-WHERE = "Give the options to open_table(X, ...), and fit what it returns."
-WHERE_LEVELS = WHERE.replace("X, ...", "X, column_types='auto', ...")
-AS_THEY_ARE = "For LatentClassAnalysis, which takes nominal and ordinal columns as they are: column_types='auto'."
+MOST_NAMED = 3  # columns that a message names one by one; more are named by a pattern, if one fits
+SHOWN = 12  # values that a message shows, and columns of one type
+MOST_LINES = 20  # of a message about columns; of further columns it has only the names
+USE_OPTIONS = "Pass the options below to open_table(X, ...), and fit the table that it returns."
+USE_OPTIONS_LEVELS = USE_OPTIONS.replace("X, ...", "X, column_types='auto', ...")
+KEEP_LEVELS = "LatentClassAnalysis models nominal and ordinal columns as they are: column_types='auto'."
 T = TypeVar("T")
 LONG = 80  # characters; longer values are cut in options, too
-OTHERS = "Values that are not named in recode= are then 0, and all other differences between values are lost."
+LOST = "With recode=, values that are not listed become 0, and all other differences between values are lost."
+Columns = Sequence[ColumnDescription]
 
 
-def needs_a_word(
-    asked: Sequence[ColumnLook], looks: Sequence[ColumnLook], *, offers: Collection[str] = (), levels: bool = False
+def ambiguous_columns_error(
+    ambiguous: Columns, columns: Columns, *, offers: Collection[str] = (), levels: bool = False
 ) -> AmbiguousColumnsError:
-    """Return the error that lists all columns that need a decision, those with the same question in one line.
+    """Return the error that lists all columns that need a decision, with one line for columns with the same question.
 
-    `offers` are the options that the reader of the file has; `levels` says that columns may be nominal or ordinal.
+    `offers` are the options that the reader of the file has; `levels`: columns may be nominal or ordinal.
     """
-    groups = _groups([one for one in asked if one.suspects], lambda look: tuple(map(key_of, look.suspects)))
-    parts = [(_about_missing(group, looks, levels=levels), group) for group in groups]
+    groups = _groups([one for one in ambiguous if one.suspected_codes], lambda one: _keys(one.suspected_codes))
+    parts = [(_about_missing(group, columns, levels=levels), group) for group in groups]
     if len(groups) > 1 and not values_hidden():
-        codes = {name: _cut(group[0].suspects) for group in groups for name in _patterns(group, looks)}
-        parts.append((f"- If all of these mean that there is no answer: missing={codes!r}.", []))
-    clear = ("bits", "two values", "number", "id", *(("ordered", "nominal") if levels else ()))
-    rest = [look for look in asked if not look.suspects or look.taken not in clear]
-    for group in _groups(rest, _in_common):
-        parts.append((f"- {_names(group, looks)}: {_about_values(group, looks, offers=offers)}", group))
+        codes = {name: _cut(group[0].suspected_codes) for group in groups for name in _patterns(group, columns)}
+        parts.append((f"- If all of these are codes for missing values: missing={codes!r}.", []))
+    clear = ("binary", "two values", "continuous", "id", *(("ordinal", "nominal") if levels else ()))
+    undecided = [one for one in ambiguous if not one.suspected_codes or one.inferred_type not in clear]
+    for group in _groups(undecided, _question_of):
+        parts.append((f"- {_names(group, columns)}: {_about_values(group, columns, offers=offers)}", group))
     lines = [line for line, _ in parts]
     if len(lines) > MOST_LINES:
-        more = [look for _, group in parts[MOST_LINES - 1 :] for look in group]
+        further = [one for _, group in parts[MOST_LINES - 1 :] for one in group]
         lines[MOST_LINES - 1 :] = [
-            f"- {len(more):,} more: {_names(more, looks)}. `hiddenbits look TABLE --write-recipe recipe.toml` writes "
-            "down a choice for every column; change what is not right, and say recipe='recipe.toml'."
+            f"- {len(further):,} more: {_names(further, columns)}. `hiddenbits look TABLE --write-recipe recipe.toml` "
+            "writes a suggestion for every column to a file. Correct it, and set recipe='recipe.toml'."
         ]
-    many = len(asked)
-    head = f"{many} columns need a decision" if many > 1 else "One column needs a decision"
-    as_bits, where = ("", WHERE_LEVELS) if levels else (" as bits (0 and 1)", WHERE)
-    head += f" from you before this table can be read{as_bits}. {where}"
-    if any(look.taken in ("ordered", "nominal", "codes") for look in rest):
-        lines.append(OTHERS)
-    if not levels and any(look.taken in ("ordered", "nominal") for look in asked):
-        lines.append(AS_THEY_ARE)
-    if any(look.unclear != "counts" for look in asked):
-        it, stays = ("them", "they stay") if many > 1 else ("it", "it stays")
-        out = [name for group in _groups(asked, _in_common) for name in _patterns(group, looks)]
-        lines.append(f"To leave {it} out ({stays} with the rows): drop={out!r}.")
-    return AmbiguousColumnsError("\n".join([head, *lines]), looks, [look.name for look in asked])
+    count = len(ambiguous)
+    head = f"{count} columns need a decision" if count > 1 else "One column needs a decision"
+    binary, use_options = ("", USE_OPTIONS_LEVELS) if levels else (" as binary data", USE_OPTIONS)
+    head += f" before this table can be read{binary}. {use_options}"
+    if any(one.inferred_type in ("ordinal", "nominal", "several codes") for one in undecided):
+        lines.append(LOST)
+    if not levels and any(one.inferred_type in ("ordinal", "nominal") for one in ambiguous):
+        lines.append(KEEP_LEVELS)
+    if any(one.ambiguity != "counts" for one in ambiguous):
+        names = [name for group in _groups(ambiguous, _question_of) for name in _patterns(group, columns)]
+        it, they_stay = ("them", "they stay") if count > 1 else ("it", "it stays")
+        lines.append(f"To exclude {it} from the model ({they_stay} with the rows): drop={names!r}.")
+    return AmbiguousColumnsError("\n".join([head, *lines]), columns, [one.name for one in ambiguous])
 
 
-def are_pairs(row: str, item: str, looks: Sequence[ColumnLook], *, offers: Collection[str]) -> AmbiguousColumnsError:
+def pairs_error(row: str, item: str, columns: Columns, *, offers: Collection[str]) -> AmbiguousColumnsError:
     """Return the error about a table that has a line for each pair of a row and an item."""
-    option = f"row={row!r} and item={item!r}"
-    do = (
-        f"say {option}"
+    remedy = (
+        f"set row={row!r} and item={item!r}"
         if "row" in offers
         else f"pass this instead of the frame: frame.groupby({row!r})[{item!r}].agg(set).tolist()"
     )
     return AmbiguousColumnsError(
-        f"This table seems to have a line for each pair of a row ({row!r}) and an item ({item!r}). If so, {do}. If "
-        f"each line is a row of its own, say id={[row]!r}.",
-        looks,
+        f"This table seems to have a line for each pair of a row ({row!r}) and an item ({item!r}). If so, {remedy}. If "
+        f"each line is a row of its own, set id={[row]!r}.",
+        columns,
     )
 
 
-def suggested(look: ColumnLook) -> dict[str, Any]:
-    """Return options for one column, as `open_table` takes them, that would do."""
+def suggested_options(column: ColumnDescription) -> dict[str, Any]:
+    """Return options of `open_table` with which one column can be read."""
     options: dict[str, Any] = {}
-    if look.suspects:
-        options["missing"] = {look.name: list(look.suspects)}
-    values = _proper(look)
-    if look.unclear == "counts":
-        options["sample_weight"] = look.name
-    elif look.unclear:
-        options["drop"] = [look.name]
-    elif look.mark:
-        options["split"] = {look.name: look.mark}
-    elif look.taken == "ordered":
-        options["recode"] = {look.name: dict.fromkeys(values[len(values) - len(values) // 2 :], 1)}
-    elif look.taken == "nominal":
-        options["recode"] = {look.name: {values[0]: 1}}
-    elif look.taken == "one value or blank":
-        options["recode"] = {look.name: {values[0]: 1, **({"": 0} if look.n_blank else {})}}
+    if column.suspected_codes:
+        options["missing"] = {column.name: list(column.suspected_codes)}
+    values = _valid(column)
+    if column.ambiguity == "counts":
+        options["sample_weight"] = column.name
+    elif column.ambiguity:
+        options["drop"] = [column.name]
+    elif column.separator:
+        options["split"] = {column.name: column.separator}
+    elif column.inferred_type == "ordinal":
+        options["recode"] = {column.name: dict.fromkeys(values[len(values) - len(values) // 2 :], 1)}
+    elif column.inferred_type == "nominal":
+        options["recode"] = {column.name: {values[0]: 1}}
+    elif column.inferred_type == "one value or missing":
+        options["recode"] = {column.name: {values[0]: 1, **({"": 0} if column.n_missing else {})}}
     return options
 
 
-def _proper(look: ColumnLook) -> list[Any]:
-    """Return the values of a column without codes for missing."""
-    codes = {key_of(value) for value in look.suspects}
-    return [value for value, _ in look.values if key_of(value) not in codes]
+def _keys(values: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple(map(key_of, values))
 
 
-def _in_common(look: ColumnLook) -> Any:
-    """Return what columns must have in common to be spoken of together."""
-    if look.unclear or look.mark:
-        return look.unclear, look.mark
-    return look.taken, tuple(sorted(str(key_of(value)) for value in _proper(look)))
+def _valid(column: ColumnDescription) -> list[Any]:
+    """Return the values of a column without suspected codes for missing values."""
+    codes = set(_keys(column.suspected_codes))
+    return [value for value, _ in column.values if key_of(value) not in codes]
+
+
+def _question_of(column: ColumnDescription) -> Any:
+    """Return what must be equal for columns to share a line of a message."""
+    if column.ambiguity or column.separator:
+        return column.ambiguity, column.separator
+    return column.inferred_type, tuple(sorted(map(str, _keys(_valid(column)))))
 
 
 def without_ambiguous(error: AmbiguousColumnsError, open_without: Callable[[tuple[str, ...]], T], fewest: int = 3) -> T:
-    """Return the table without the columns that need a decision, with a warning; raise if too few columns are left.
+    """Return the table without the columns that need a decision, with a warning; raise the error if few are left.
 
     Parameters
     ----------
@@ -149,28 +153,28 @@ def without_ambiguous(error: AmbiguousColumnsError, open_without: Callable[[tupl
     table: Any = getattr(opened, "table", opened)
     if table.shape[1] < fewest:
         raise error
-    excluded = [look for look in error.profiles if look.name in error.ambiguous]
+    excluded = [column for column in error.profiles if column.name in error.ambiguous]
     warnings.warn(
-        "Left out, because there is more than one way to make bits of them: "
-        f"{_names(excluded, error.profiles)}. `hiddenbits look TABLE` lists the options that take them in.",
+        f"Excluded because they can be recoded as 0 and 1 in several ways: {_names(excluded, error.profiles)}. "
+        "`hiddenbits look TABLE` lists the options that include them.",
         ExcludedColumnsWarning,
         stacklevel=3,
     )
     return opened
 
 
-def _groups(looks: Sequence[ColumnLook], by: Callable[[ColumnLook], Any]) -> list[list[ColumnLook]]:
-    found: dict[Any, list[ColumnLook]] = {}
-    for look in looks:
-        found.setdefault(by(look), []).append(look)
-    return list(found.values())
+def _groups(columns: Columns, by: Callable[[ColumnDescription], Any]) -> list[list[ColumnDescription]]:
+    groups: dict[Any, list[ColumnDescription]] = {}
+    for column in columns:
+        groups.setdefault(by(column), []).append(column)
+    return list(groups.values())
 
 
-def _names(group: Sequence[ColumnLook], looks: Sequence[ColumnLook]) -> str:
-    """Return how columns are spoken of: a few by name, many by patterns and their number."""
-    if len(group) <= FEW:
-        return ", ".join(_name(look.name) for look in group)
-    listed = _patterns(group, looks)
+def _names(group: Columns, columns: Columns) -> str:
+    """Return a few columns by name, many by patterns and their number."""
+    if len(group) <= MOST_NAMED:
+        return ", ".join(_name(one.name) for one in group)
+    listed = _patterns(group, columns)
     return f"{', '.join(map(_name, listed[:SHOWN]))}{', ...' if len(listed) > SHOWN else ''} ({len(group):,} columns)"
 
 
@@ -178,36 +182,36 @@ def _name(name: str) -> str:
     return repr(name_of(name)) if name.strip() else "a column without a name"
 
 
-def _patterns(group: Sequence[ColumnLook], looks: Sequence[ColumnLook]) -> list[str]:
-    """Return what stands for some columns, and for no others: a pattern for many of a common beginning, or names."""
-    inside = [look.name for look in group]
-    if (pattern := _pattern(inside, looks)) is not None:
+def _patterns(group: Columns, columns: Columns) -> list[str]:
+    """Return patterns or names that match these columns and no others: a pattern for many with a common beginning."""
+    inside = [one.name for one in group]
+    if (pattern := _pattern(inside, columns)) is not None:
         return [pattern]
-    stems: dict[str, list[str]] = {}  # what is before the first digit: q1, q2, ..., a1, a2, ...
+    stems: dict[str, list[str]] = {}  # up to the first digit: q1, q2, ..., a1, a2, ...
     for name in inside:
         stems.setdefault(re.split(r"\d", name, maxsplit=1)[0], []).append(name)
     listed = []
     for names in stems.values():
-        found = _pattern(names, looks)
-        listed += names if found is None else [found]
+        pattern = _pattern(names, columns)
+        listed += names if pattern is None else [pattern]
     return listed
 
 
-def _pattern(inside: Sequence[str], looks: Sequence[ColumnLook]) -> str | None:
+def _pattern(inside: Sequence[str], columns: Columns) -> str | None:
     pattern = f"{path.commonprefix(list(inside))}*"  # noqa: RUF071  (of texts, not of paths)
-    fits = len(inside) > FEW and pattern != "*" and not any(one in pattern[:-1] for one in "*?[")
-    matched = {look.name for look in looks if fnmatchcase(look.name, pattern)} if fits else set()
+    fits = len(inside) > MOST_NAMED and pattern != "*" and not any(one in pattern[:-1] for one in "*?[")
+    matched = {one.name for one in columns if fnmatchcase(one.name, pattern)} if fits else set()
     return pattern if matched == set(inside) else None
 
 
-def _by_column(option: str, group: Sequence[ColumnLook], looks: Sequence[ColumnLook], value: Any) -> str:
-    """Return an option that says the same about all columns of a group."""
+def _by_column(option: str, group: Columns, columns: Columns, value: Any) -> str:
+    """Return an option that is the same for all columns of a group."""
     value = _short(value) if isinstance(value, dict) else value
-    return f"{option}={dict.fromkeys(_patterns(group, looks), value)!r}"
+    return f"{option}={dict.fromkeys(_patterns(group, columns), value)!r}"
 
 
 def _short(code: dict[Any, int]) -> dict[Any, int]:
-    """Return a code in which long texts are cut: a message shows little of a cell."""
+    """Return a code with long texts cut off: a message shows little of a cell."""
     return {quoted(v)[1:-1] if isinstance(v, str) and len(v) > LONG else v: bit for v, bit in code.items()}
 
 
@@ -219,115 +223,118 @@ def _shown(values: Sequence[Any]) -> str:
     return ", ".join(map(quoted, values[:SHOWN])) + (", ..." if len(values) > SHOWN else "")
 
 
-def _about_missing(group: Sequence[ColumnLook], looks: Sequence[ColumnLook], *, levels: bool) -> str:
-    look, codes = group[0], {key_of(value) for value in group[0].suspects}
+def _about_missing(group: Columns, columns: Columns, *, levels: bool) -> str:
+    first, codes = group[0], set(_keys(group[0].suspected_codes))
     count = sum(count for one in group for value, count in one.values if key_of(value) in codes)
-    what = "looks like a code for missing" if len(look.suspects) == 1 else "look like codes for missing"
+    what = "looks like a code for missing values" if len(codes) == 1 else "look like codes for missing values"
     cells = f"{count:,} {'cells' if count > 1 else 'cell'}"
-    found = f"- {_names(group, looks)}: {_shown(look.suspects)} ({cells}) {what}."
+    suspicion = f"- {_names(group, columns)}: {_shown(first.suspected_codes)} ({cells}) {what}."
     if values_hidden():
-        return f"{found} If so, name it with missing=. Values are not shown because HIDDENBITS_HIDE_VALUES is set."
-    code = "" if levels or look.taken == "number" else ", and with recode= which values are 1"
+        return f"{suspicion} If so, list it in missing=. Values are not shown because HIDDENBITS_HIDE_VALUES is set."
+    recode = "" if levels or first.inferred_type == "continuous" else ", and recode= with the values that are 1"
     inside = {one.name for one in group}
-    elsewhere = any(key_of(value) in codes for one in looks if one.name not in inside for value, _ in one.values)
-    given = _by_column("missing", group, looks, _cut(look.suspects))
-    given = given if elsewhere else f"missing={_cut(look.suspects)!r}"
-    return f"{found} If so, say {given}. If it is a real answer, say {_by_column('missing', group, looks, [])}{code}."
+    elsewhere = any(key_of(value) in codes for one in columns if one.name not in inside for value, _ in one.values)
+    missing = _by_column("missing", group, columns, _cut(first.suspected_codes))
+    missing = missing if elsewhere else f"missing={_cut(first.suspected_codes)!r}"
+    none_missing = _by_column("missing", group, columns, [])
+    return f"{suspicion} If so, set {missing}. If it is a valid answer, set {none_missing}{recode}."
 
 
-def _about_values(group: Sequence[ColumnLook], looks: Sequence[ColumnLook], *, offers: Collection[str]) -> str:
-    """Return what there is to decide about columns with the same values."""
-    look, values = group[0], _proper(group[0])
-    if look.unclear == "counts":
+def _about_values(group: Columns, columns: Columns, *, offers: Collection[str]) -> str:
+    """Return the question about columns with the same values, and the options that answer it."""
+    first, values = group[0], _valid(group[0])
+    if first.ambiguity == "counts":
         return (
-            f"seems to say how often each line occurs. If so, say sample_weight={look.name!r}, without which each line "
-            f"would count once. If not, say drop={[look.name]!r}."
+            f"seems to count how often each row occurs. If so, set sample_weight={first.name!r}; otherwise each row "
+            f"would count once. If not, set drop={[first.name]!r}."
         )
-    if look.unclear:
-        return _about_numbers(look, offers=offers)
-    if look.mark:
-        return _about_codes(group, looks, offers=offers)
+    if first.ambiguity:
+        return _about_numbers(first, offers=offers)
+    if first.separator:
+        return _about_codes(group, columns, offers=offers)
     if values_hidden():
-        return f"{look.taken} (values are hidden). Say with recode= which values are 1."
-    code = _by_column("recode", group, looks, suggested(look).get("recode", {}).get(look.name))
-    if look.taken in ("ordered", "nominal"):
-        what = "ordered values" if look.taken == "ordered" else "categories"
+        return f"{first.inferred_type} (values are hidden). List the values that are 1 in recode=."
+    code = _by_column("recode", group, columns, suggested_options(first).get("recode", {}).get(first.name))
+    if first.inferred_type in ("ordinal", "nominal"):
         long = any(len(str(value)) > LONG for value in values)
-        do = "Say with recode= which count as 1" if long else f"Say which count as 1, such as {code}"
-        return f"{what} {_shown(values)}. {do}."
-    if look.taken == "one value or blank":
-        alone, missing = _by_column("recode", group, looks, {values[0]: 1}), sum(one.n_blank for one in group)
+        remedy = "List those that are 1 in recode=" if long else f"Choose those that are 1, such as {code}"
+        return f"{first.inferred_type} values {_shown(values)}. {remedy}."
+    if first.inferred_type == "one value or missing":
+        alone, missing = _by_column("recode", group, columns, {values[0]: 1}), sum(one.n_missing for one in group)
         if not missing:
-            return f"only {_shown(values)} besides. Say {alone} if it is 1."
+            return f"{_shown(values)} is the only other value. If it is 1, set {alone}."
         return (
-            f"{_shown(values)} or missing ({missing:,} cells). If a missing value means no, say {code}; if it means "
-            f"that nobody asked or answered, say {alone}."
+            f"{_shown(values)} or missing ({missing:,} cells). If missing means no, set {code}. If it means that "
+            f"nobody asked or answered, set {alone}."
         )
-    if look.taken == "number":
-        return f"numbers. Say above which they are 1, such as {_by_column('recode', group, looks, '> 0')}."
-    why = {"id": "tells rows apart", "date": "holds dates", "text": "holds text", "constant": "has one value only"}
-    return f"{why.get(look.taken, 'is not bits')}, so it cannot be bits. Take it out of columns= and recode=."
+    if first.inferred_type == "continuous":
+        return (
+            f"continuous. Set a threshold above which it is 1, such as {_by_column('recode', group, columns, '> 0')}."
+        )
+    reasons = {"id": "identifies rows", "date": "holds dates", "text": "holds text", "constant": "has only one value"}
+    reason = reasons.get(first.inferred_type, "is not binary")
+    return f"{reason}, so it cannot be read as binary. Remove it from columns= and recode=."
 
 
-def _about_codes(group: Sequence[ColumnLook], looks: Sequence[ColumnLook], *, offers: Collection[str]) -> str:
-    """Return what there is to decide about columns with several codes in a cell."""
-    look, values = group[0], _proper(group[0])
-    shown = "" if values_hidden() else f", such as {quoted(next(v for v in values if look.mark in str(v)))}"
-    do = (
-        f"say split={dict.fromkeys((one.name for one in group), look.mark)!r}"
+def _about_codes(group: Columns, columns: Columns, *, offers: Collection[str]) -> str:
+    """Return the question about columns with several codes in a cell."""
+    first, values = group[0], _valid(group[0])
+    shown = "" if values_hidden() else f", such as {quoted(next(v for v in values if first.separator in str(v)))}"
+    remedy = (
+        f"set split={dict.fromkeys((one.name for one in group), first.separator)!r}"
         if "split" in offers
-        else f"open frame.drop(columns={look.name!r}).join(frame[{look.name!r}].str.get_dummies({look.mark!r})), "
-        "in which a missing value counts as no code"
+        else f"open frame.drop(columns={first.name!r})"
+        f".join(frame[{first.name!r}].str.get_dummies({first.separator!r})), in which a missing value counts as no code"
     )
     return (
-        f"several codes in a cell{shown}. For a bit of each code {do}. If each cell is one value, say which count as "
-        f"1, such as {_by_column('recode', [look], looks, {values[0]: 1})}."
+        f"several codes in a cell{shown}. For a binary column per code, {remedy}. If each cell is one value, choose "
+        f"those that are 1, such as {_by_column('recode', [first], columns, {values[0]: 1})}."
     )
 
 
-def _about_numbers(look: ColumnLook, *, offers: Collection[str]) -> str:
-    """Return what there is to decide about numbers that can be read in two ways."""
-    comma = next((value for value, _ in look.values if isinstance(value, str) and "," in value), "1,5")
-    if look.unclear == "signs":
-        point = next((value for value, _ in look.values if isinstance(value, float)), 1.5)
+def _about_numbers(column: ColumnDescription, *, offers: Collection[str]) -> str:
+    """Return the question about numbers that can be read in two ways."""
+    comma = next((value for value, _ in column.values if isinstance(value, str) and "," in value), "1,5")
+    if column.ambiguity == "signs":
+        point = next((value for value, _ in column.values if isinstance(value, float)), 1.5)
         return (
-            f"numbers with a decimal comma ({quoted(comma)}) and with a decimal point ({quoted(point)}). Use one sign "
-            "in all cells, or leave the column out."
+            f"numbers with a decimal comma ({quoted(comma)}) and with a decimal point ({quoted(point)}). Use the same "
+            "sign in all cells, or exclude the column."
         )
     if "decimal" in offers:
-        do = "Set decimal=',' if it is a decimal sign; remove it if it marks thousands."
+        remedy = "If it is a decimal comma, set decimal=','; if it separates thousands, remove it from the file."
     else:
-        series = f"frame[{look.name!r}].str.replace"
-        do = f"If it is a decimal sign, take {series}(',', '.').astype(float); if it marks thousands, replace it by ''."
-    return f"numbers with a comma ({quoted(comma)}). {do}"
+        series = f"frame[{column.name!r}].str.replace"
+        remedy = f"Use {series}(',', '.').astype(float) if it is a decimal comma; {series}(',', '') if not."
+    return f"numbers with a comma ({quoted(comma)}). {remedy}"
 
 
-def left_out_message(out: Sequence[ColumnLook], looks: Sequence[ColumnLook], *, levels: bool = False) -> str:
-    """Return the sentence about columns that were left out; `levels`: of a table that may have nominal columns."""
-    groups = _groups(out, lambda look: look.taken)
-    parts = [f"{_names(group, looks)} ({group[0].taken})" for group in groups]
-    drop = [name for group in groups for name in _patterns(group, looks)]
-    what = "neither binary, nominal nor ordinal" if levels else "not bits"
-    message = f"Left out of the model, because they are {what}: {'; '.join(parts)}. They stay with the rows."
-    number = next((look.name for look in out if look.taken == "number"), None)
+def excluded_message(excluded: Columns, columns: Columns, *, levels: bool = False) -> str:
+    """Return the warning about excluded columns; `levels`: nominal and ordinal columns are not among them."""
+    groups = _groups(excluded, lambda one: one.inferred_type)
+    parts = [f"{_names(group, columns)} ({group[0].inferred_type})" for group in groups]
+    drop = [name for group in groups for name in _patterns(group, columns)]
+    what = "neither binary, nominal nor ordinal" if levels else "not binary"
+    message = f"Excluded from the model because they are {what}: {'; '.join(parts)}. They stay with the rows."
+    number = next((one.name for one in excluded if one.inferred_type == "continuous"), None)
     if number is not None:
-        message += f" To make bits of numbers, say above which they are 1, such as recode={{{number!r}: '> 0'}}."
+        message += f" To make a continuous column binary, set a threshold, such as recode={{{number!r}: '> 0'}}."
     shown = f"drop={drop!r}" if len(drop) <= SHOWN else "drop= with their names"
-    return f"{message} If it is right to leave them out, {shown} says so and silences this."
+    return f"{message} To exclude them without this warning, set {shown}."
 
 
-def coded_message(coded: Sequence[ColumnLook], looks: Sequence[ColumnLook]) -> str:
-    """Return the sentence about columns of two values: which is 1, once for all columns with the same two."""
+def recoded_message(recoded: Columns, columns: Columns) -> str:
+    """Return the warning which of two values is 1, once for all columns with the same two."""
     if values_hidden():
-        return f"Columns of two values were read as bits: {_names(coded, looks)}. To say which value is 1, set recode=."
-    groups = sorted(_groups(coded, lambda look: (key_of(look.one), key_of(look.zero))), key=len, reverse=True)
+        return f"Recoded as 0 and 1: {_names(recoded, columns)}. To choose the value that is 1, set recode=."
+    groups = sorted(_groups(recoded, lambda one: _keys((one.positive, one.negative))), key=len, reverse=True)
     shown = groups if len(groups) <= SHOWN else groups[: SHOWN - 1]
-    parts = [f"{_word(g[0].one)} = 1, {_word(g[0].zero)} = 0 in {_names(g, looks)}" for g in shown]
+    parts = [f"{_word(g[0].positive)} = 1, {_word(g[0].negative)} = 0 in {_names(g, columns)}" for g in shown]
     if len(shown) < len(groups):
-        parts.append(f"and so on in {sum(map(len, groups[len(shown) :])):,} columns more")
-    unsure = next((look for look in coded if not look.by_meaning), coded[0])
-    example = {unsure.name: _short({unsure.zero: 1})}
-    return f"Read as bits: {'; '.join(parts)}. To change that, set recode=, such as recode={example!r}."
+        parts.append(f"and so on in {sum(map(len, groups[len(shown) :])):,} more columns")
+    unsure = next((one for one in recoded if not one.by_meaning), recoded[0])
+    example = {unsure.name: _short({unsure.negative: 1})}
+    return f"Recoded as 0 and 1: {'; '.join(parts)}. To change this, set recode=, such as recode={example!r}."
 
 
 def _word(value: Any) -> str:

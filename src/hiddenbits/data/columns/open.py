@@ -1,4 +1,4 @@
-"""From named columns, whatever they were read from, to a Table: look, plan, rows of bits."""
+"""From named columns, whatever they were read from, to a Table: profiles, plan, rows of bits."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from hiddenbits.data.cell_checks import check_distinct
-from hiddenbits.data.coding.cells import Beside, ColumnCells
+from hiddenbits.data.coding.cells import ColumnCells, KeptColumn
 from hiddenbits.data.coding.coded_columns import FRAMES, CodedColumn, Coding, ReadColumns
-from hiddenbits.data.columns.describe import ColumnLook
-from hiddenbits.data.columns.gather import MANY
-from hiddenbits.data.columns.look import look
+from hiddenbits.data.columns.describe import ColumnDescription
+from hiddenbits.data.columns.gather import MOST_COUNTED
 from hiddenbits.data.columns.plan import plan
+from hiddenbits.data.columns.profiles import profile_columns
 from hiddenbits.data.columns.protocol import ColumnOnDisk, Columns, HeldColumns
 from hiddenbits.data.columns.shape import refuse_totals
 from hiddenbits.data.columns.source import CodedSource, mask_of
@@ -31,13 +31,13 @@ def open_cells(
     Parameters
     ----------
     cells : sequence of ColumnCells
-        The columns as they were read.
+        The columns.
     request : Request
         How the table is to be read.
     named : bool
         Whether the columns have names of their own.
     frame : str, optional
-        The kind of frame that the columns come from, such as "pandas"; None for a file.
+        The library of the frame that the columns come from, such as "pandas"; None for a file.
     """
     names = [column.name for column in cells]
     check_distinct(names)
@@ -52,7 +52,7 @@ def open_cells(
 
 
 def open_columns(columns: Columns, request: Request, *, named: bool = True, frame: str | None = None) -> Table:
-    """Return a table from named columns: by the coding of a fit, or a look and what the user said.
+    """Return a table from named columns: by the coding of a fit, or by their profiles and the user's options.
 
     Parameters
     ----------
@@ -63,11 +63,11 @@ def open_columns(columns: Columns, request: Request, *, named: bool = True, fram
     named : bool
         Whether the columns have names of their own.
     frame : str, optional
-        The kind of frame that they come from.
+        The library of the frame that they come from.
     """
     held = columns.by_name if isinstance(columns, HeldColumns) else {}
     decided = request.coding is not None or request.plain_only
-    profiles = look(columns, most=math.inf if held else MANY) if held or not decided else {}
+    profiles = profile_columns(columns, most=math.inf if held else MOST_COUNTED) if held or not decided else {}
     if request.coding is not None:
         request.coding.check_columns(columns.names)
         mask = mask_of(request.coding, profiles, columns.n_rows)
@@ -76,30 +76,30 @@ def open_columns(columns: Columns, request: Request, *, named: bool = True, fram
         mask = mask_of(plain_coding(columns.names, request), profiles, columns.n_rows)
         return open_bits(columns, request, mask, named=named)
     planned = plan(profiles, request, named=named, held=held)
-    planned.say(levels=request.levels)
+    planned.warn(levels=request.levels)
     coding = replace(planned.coding, frame=frame if frame in FRAMES else None)
     mask = mask_of(coding, profiles, columns.n_rows)
-    table = _table(columns, coding, request, mask, named=named, looks=planned.looks)
-    if request.threshold is not None and not (request.choices or coding.left_out or planned.guessed):
-        return replace(table, read_as=None)  # a table of numbers, all of them cut at one threshold
+    table = _table(columns, coding, request, mask, named=named, descriptions=planned.descriptions)
+    if request.threshold is not None and not (request.choices or coding.excluded or planned.recoded):
+        return replace(table, read_as=None)  # a table of numbers with one threshold for all
     return table
 
 
 def open_bits(columns: Columns, request: Request, mask: tuple[Mask, float], *, named: bool = True) -> Table:
-    """Return a table of columns that are bits, or numbers of which those above the threshold are 1."""
+    """Return a table of columns that hold bits, or numbers that are 1 above the threshold."""
     table = _table(columns, plain_coding(columns.names, request), request, mask, named=named)
     return replace(table, read_as=None)
 
 
 def may_be_plain(request: Request) -> bool:
-    """Whether columns of bits are bits as they are: nothing was said about them, and no fit has read them otherwise."""
+    """Whether columns of bits can be read as they are: without options for columns, and without the coding of a fit."""
     coded = request.choices or request.coding is not None
     return not coded and (request.threshold is None or request.plain_only)
 
 
 def plain_column(name: str, request: Request) -> CodedColumn:
     """Return how a column of a plain table is read: 0 and 1 as they are, or numbers above the threshold."""
-    return CodedColumn(name, "bits" if request.threshold is None else "above", threshold=request.threshold)
+    return CodedColumn(name, "binary" if request.threshold is None else "above", threshold=request.threshold)
 
 
 def plain_coding(names: Sequence[str], request: Request) -> Coding:
@@ -114,31 +114,30 @@ def _table(
     mask: tuple[Mask, float],
     *,
     named: bool,
-    looks: tuple[ColumnLook, ...] = (),
+    descriptions: tuple[ColumnDescription, ...] = (),
 ) -> Table:
     """Return the table of a coding; `mask` is how the observed-mask is stored."""
-    read = coding
+    applied = coding
     if request.empty == "zero":  # only codes for missing values are missing
-        read = replace(
-            coding, columns=tuple(replace(c, blank=0 if c.blank is None else c.blank) for c in coding.columns)
-        )
+        zeros = (replace(c, if_missing=0) if c.if_missing is None else c for c in coding.columns)
+        applied = replace(coding, columns=tuple(zeros))
         mask = mask if any(column.missing for column in coding.columns) else ("none", 0.0)
-    source: Source = CodedSource(columns, read, *mask)
+    source: Source = CodedSource(columns, applied, *mask)
     if isinstance(columns, HeldColumns):
         source = MemorySource(*source.read(0, columns.n_rows))
-    # numbers are kept where recode= cut them; with a threshold for all of them the table is one of bits
-    as_bits = ("bits",) if request.threshold is None else ("bits", "above")
+    # numbers are kept if recode= gave a threshold; with one threshold for all, the table is one of bits
+    as_bits = ("binary",) if request.threshold is None else ("binary", "above")
     bits = {column.name for column in coding.columns if column.how in as_bits}
-    beside: dict[str, Beside] = {
+    kept: dict[str, KeptColumn] = {
         name: columns.cells(name) if isinstance(columns, HeldColumns) else ColumnOnDisk(columns, name)
         for name in columns.names
         if name not in bits
     }
-    read_as = ReadColumns(coding.applied_to(columns.names), columns.names, beside, looks)
+    read_as = ReadColumns(coding.applied_to(columns.names), columns.names, kept, descriptions)
     return Table(source, coding.labels if coding.named and named else None, read_as=read_as)
 
 
 def check_names(names: Sequence[str], n_columns: int) -> None:
-    """Refuse names that are not one for each column."""
+    """Raise an error unless there is one name for each column."""
     if len(names) != n_columns:
         raise TableError(f"{len(names)} names were given for {n_columns} columns. Give one name for each column.")

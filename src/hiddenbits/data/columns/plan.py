@@ -1,4 +1,4 @@
-"""What becomes of each column, from its profile and from what the user said: the coding of a table, or one question."""
+"""How each column is read, from its profile and the user's options: the coding of a table, or one error for all."""
 
 from __future__ import annotations
 
@@ -10,45 +10,43 @@ from typing import Any
 
 from hiddenbits.data.cell_checks import bad_cell
 from hiddenbits.data.coding.cells import ColumnCells
-from hiddenbits.data.coding.choices import ABOVE, ONE_HOT, Choices, Said, numbers_of
-from hiddenbits.data.coding.coded_columns import HAVE_BITS, CodedColumn, Coding, How
+from hiddenbits.data.coding.choices import ABOVE, ONE_HOT, Choices, ColumnOptions, numbers_of
+from hiddenbits.data.coding.coded_columns import HAVE_BITS, CodedColumn, Coding
 from hiddenbits.data.coding.vocabulary import key_of, plain_number
-from hiddenbits.data.columns.describe import MOST_NOMINAL, ColumnLook, described
-from hiddenbits.data.columns.look import ColumnProfile, is_infinite
-from hiddenbits.data.columns.message import are_pairs, coded_message, left_out_message, needs_a_word
-from hiddenbits.data.columns.shape import counts_rows, pairs
+from hiddenbits.data.columns.describe import MOST_NOMINAL, ColumnDescription, describe_column
+from hiddenbits.data.columns.message import ambiguous_columns_error, excluded_message, pairs_error, recoded_message
+from hiddenbits.data.columns.profiles import ColumnProfile, is_infinite
+from hiddenbits.data.columns.shape import counts_rows, row_and_item
 from hiddenbits.data.request import Request
 from hiddenbits.exceptions import ExcludedColumnsWarning, RecodedColumnsWarning, TableError
 from hiddenbits.quoting import quoted
 
-OF_LEVELS: dict[str, How] = {"ordered": "ordinal", "nominal": "nominal"}  # by what a look takes a column for
-
 
 @dataclass(frozen=True)
 class Plan:
-    """What becomes of the columns of a table.
+    """How the columns of a table are read.
 
     Attributes
     ----------
     coding : Coding
-        How columns enter.
-    looks : tuple of ColumnLook
-        What was seen in each column, in the order in which they enter.
-    guessed, left_out : tuple of ColumnLook
-        Of these, those of two values of which it was guessed which is 1, and those that do not enter, unasked.
+        How values become bits.
+    descriptions : tuple of ColumnDescription
+        All columns, in the order in which they enter.
+    recoded, excluded : tuple of ColumnDescription
+        Of these, the columns of two values for which we chose the one that is 1, and those that we excluded.
     """
 
     coding: Coding
-    looks: tuple[ColumnLook, ...]
-    guessed: tuple[ColumnLook, ...]
-    left_out: tuple[ColumnLook, ...]
+    descriptions: tuple[ColumnDescription, ...]
+    recoded: tuple[ColumnDescription, ...]
+    excluded: tuple[ColumnDescription, ...]
 
-    def say(self, *, levels: bool) -> None:
-        """Warn of what was left out, and which value is 1, which is all the same to a model that takes levels."""
-        if self.guessed and not levels:
-            warnings.warn(coded_message(self.guessed, self.looks), RecodedColumnsWarning, stacklevel=5)
-        if self.left_out:
-            message = left_out_message(self.left_out, self.looks, levels=levels)
+    def warn(self, *, levels: bool) -> None:
+        """Warn about excluded columns, and about which value is 1, which is irrelevant to a model of levels."""
+        if self.recoded and not levels:
+            warnings.warn(recoded_message(self.recoded, self.descriptions), RecodedColumnsWarning, stacklevel=5)
+        if self.excluded:
+            message = excluded_message(self.excluded, self.descriptions, levels=levels)
             warnings.warn(message, ExcludedColumnsWarning, stacklevel=5)
 
 
@@ -59,181 +57,189 @@ def plan(
     named: bool = True,
     held: Mapping[str, ColumnCells] = MappingProxyType({}),
 ) -> Plan:
-    """Return what becomes of columns; all that need a word are refused in one message.
+    """Return how columns are read; raise one error for all that are ambiguous.
 
     Parameters
     ----------
     profiles : mapping of str to ColumnProfile
         How often each value occurs, by the name of the column.
     request : Request
-        What the user said.
+        The user's options.
     named : bool
         Whether the columns have names of their own.
     held : mapping of str to ColumnCells
-        The columns, where they are in memory: whether one counts rows can be told from all of them only.
+        The columns, if they are in memory: only all of them show whether one counts rows.
     """
     names = list(profiles)
     choices = request.choices or Choices()
-    about = dict(zip(names, choices.about(names), strict=True))
-    if choices.columns is not None and not choices.only_bits(names):  # in the order in which they were named
+    options_of = dict(zip(names, choices.by_column(names), strict=True))
+    if choices.columns is not None and not choices.only_binary(names):  # in the order in which they were named
         first = [names[j] for j in numbers_of(names, choices.columns, "columns")]
         names = list(dict.fromkeys([*first, *names]))
-    looks = _looks([profiles[name] for name in names], about, request, held)
-    if all(not (said.out or said.asked) for said in about.values()) and (both := pairs(looks)) is not None:
-        raise are_pairs(*both, looks, offers=request.offers)
-    guessed: list[ColumnLook] = []
-    left: list[ColumnLook] = []
-    asked: list[ColumnLook] = []
+    descriptions = _descriptions([(profiles[name], options_of[name]) for name in names], request, held)
+    all_by_default = not any(options.is_excluded or options.is_named for options in options_of.values())
+    if all_by_default and (pair := row_and_item(descriptions)) is not None:
+        raise pairs_error(*pair, descriptions, offers=request.offers)
     coded: list[CodedColumn] = []
-    out: list[str] = []
+    recoded: list[ColumnDescription] = []
+    excluded: list[ColumnDescription] = []
+    ambiguous: list[ColumnDescription] = []
+    outside: list[str] = []
     ids: list[str] = []
-    only_bits = choices.only_bits(names)
-    for number, (name, one) in enumerate(zip(names, looks, strict=True)):
-        said, profile = about[name], profiles[name]
-        if said.out:
-            out.append(name)
-            ids += [name] if said.is_id else []
+    only_binary = choices.only_binary(names)
+    for number, (name, column) in enumerate(zip(names, descriptions, strict=True)):
+        options, profile = options_of[name], profiles[name]
+        if options.is_excluded:
+            outside.append(name)
+            ids += [name] if options.is_id else []
             continue
-        infinite = [word for word, key in profile.keys.items() if isinstance(key, str)]
-        if len(infinite) == 1 and is_infinite(infinite[0]):  # an infinite number, also in a word among numbers
-            raise bad_cell(infinite[0], profile.infinite, number, tuple(names), request.threshold)
-        if only_bits and (one.taken != "bits" or one.suspects):
-            out.append(name)
+        words = [word for word, key in profile.keys.items() if isinstance(key, str)]
+        if len(words) == 1 and is_infinite(words[0]):  # an infinite number, also in a word among numbers
+            raise bad_cell(words[0], profile.first_infinite, number, tuple(names), request.threshold)
+        if only_binary and (column.inferred_type != "binary" or column.suspected_codes):
+            outside.append(name)
             continue
-        found = _coded(profile, one, said, request)
-        if found is not None:
-            coded.append(found)
-            guessed += [one] if found.how == "values" and one.taken == "two values" and said.recode is None else []
-        elif one.needs_a_word or said.asked:
-            asked.append(one)
+        code = _coded(profile, column, options, request)
+        if code is not None:
+            coded.append(code)
+            if code.how == "values" and column.inferred_type == "two values" and options.recode is None:
+                recoded.append(column)
+        elif column.is_ambiguous or options.is_named:
+            ambiguous.append(column)
         else:
-            out.append(name)
-            left.append(one)
-    if asked:
-        raise needs_a_word(asked, looks, offers=request.offers, levels=request.levels)
-    if not coded and not left:
-        raise TableError("No column is left to read. Keep at least one.")
+            outside.append(name)
+            excluded.append(column)
+    if ambiguous:
+        raise ambiguous_columns_error(ambiguous, descriptions, offers=request.offers, levels=request.levels)
+    if not coded and not excluded:
+        raise TableError("All columns are excluded. Include at least one.")
     if not coded:
-        kinds = ", ".join(f"{look.name!r} ({look.taken})" for look in looks[:10]) + (", ..." if len(looks) > 10 else "")
+        types = ", ".join(f"{column.name!r} ({column.inferred_type})" for column in descriptions[:10])
         raise TableError(
-            f"No column can be read as bits: {kinds}. Say with recode= which values are 1, or with threshold= above "
-            "which number."
+            f"No column can be read as binary: {types}{', ...' if len(descriptions) > 10 else ''}. Choose the values "
+            "that are 1 with recode=, or a threshold above which numbers are 1 with threshold=."
         )
-    coding = Coding(tuple(coded), tuple(out), tuple(ids), named)
+    coding = Coding(tuple(coded), tuple(outside), tuple(ids), named)
     _check_counted(coding, profiles)
-    return Plan(coding, tuple(looks), tuple(guessed), tuple(left))
+    return Plan(coding, tuple(descriptions), tuple(recoded), tuple(excluded))
 
 
-def _looks(
-    profiles: Sequence[ColumnProfile], about: Mapping[str, Said], request: Request, held: Mapping[str, ColumnCells]
-) -> list[ColumnLook]:
-    """Return what is seen in each column, and which of them seem to count rows."""
-    looks = []
-    for profile in profiles:
-        said = about[profile.name]
-        cut = request.threshold is not None or (isinstance(said.recode, str) and said.recode != ONE_HOT)
-        looks.append(described(profile.name, profile.counts, form=profile.form, missing=said.missing, threshold=cut))
-    cells = [held[profile.name] for profile in profiles] if held else []
-    return [replace(look, unclear="counts") if held and counts_rows(look, cells, looks) else look for look in looks]
+def _descriptions(
+    columns: Sequence[tuple[ColumnProfile, ColumnOptions]], request: Request, held: Mapping[str, ColumnCells]
+) -> list[ColumnDescription]:
+    """Describe each column; columns in memory also by whether they seem to count rows."""
+    described = []
+    for profile, options in columns:
+        cut = request.threshold is not None or (isinstance(options.recode, str) and options.recode != ONE_HOT)
+        details: dict[str, Any] = {"form": profile.form, "missing": options.missing, "threshold": cut}
+        described.append(describe_column(profile.name, profile.counts, **details))
+    cells = [held[profile.name] for profile, _ in columns] if held else []
+    return [
+        replace(one, ambiguity="counts") if held and counts_rows(one, cells, described) else one for one in described
+    ]
 
 
 def _check_counted(coding: Coding, profiles: Mapping[str, ColumnProfile]) -> None:
-    """Refuse to code many values one by one: not all of them were counted."""
+    """Refuse to code values one by one if there are so many that not all of them were counted."""
     for column in coding.columns:
-        profile = profiles[column.name]
-        if profile.cut and column.how in ("values", *HAVE_BITS):
+        most = profiles[column.name].most_counted
+        if most and column.how in ("values", *HAVE_BITS):
             raise TableError(
-                f"column {column.name!r} has more than {profile.cut:,} different values, too many to code one by one "
-                "in a table that stays on disk. Merge rare values, or leave the column out with drop=."
+                f"column {column.name!r} has more than {most:,} different values, too many to recode one by one in a "
+                "table that stays on disk. Merge rare values, or exclude the column with drop=."
             )
 
 
-def _coded(profile: ColumnProfile, look: ColumnLook, said: Said, request: Request) -> CodedColumn | None:
-    """Return how a column becomes bits; None where it needs a word, or stays out."""
-    if said.recode is not None:
-        column = _as_said(look, said.recode)
-    elif said.type is not None:
-        many = look.taken in ("id", "date", "text", "constant") or len(look.values) > MOST_NOMINAL
-        column = None if look.suspects or (said.of_all and many) else _of_type(look, said.type)
-    elif look.suspects or look.unclear:
-        column = None
-    elif request.threshold is not None and profile.is_numeric and look.taken not in ("id", "date", "text"):
-        column = CodedColumn(look.name, "above", threshold=request.threshold)
-    elif look.taken == "one value or blank" and request.empty != "auto":
-        zero = 0 if request.empty == "zero" else None
-        column = CodedColumn(look.name, "values", (look.values[0][0],), blank=zero)
-    elif request.levels and look.taken in OF_LEVELS:
-        column = CodedColumn(look.name, OF_LEVELS[look.taken], tuple(value for value, _ in look.values))
+def _coded(
+    profile: ColumnProfile, column: ColumnDescription, options: ColumnOptions, request: Request
+) -> CodedColumn | None:
+    """Return how a column becomes bits; None if it is ambiguous, or excluded."""
+    inferred_type, values = column.inferred_type, tuple(value for value, _ in column.values)
+    if options.recode is not None:
+        code = _recoded(column, options.recode)
+    elif options.type is not None:
+        unsuited = inferred_type in ("id", "date", "text", "constant") or len(values) > MOST_NOMINAL
+        code = None if column.suspected_codes or (options.type_of_all and unsuited) else _of_type(column, options.type)
+    elif column.suspected_codes or column.ambiguity:
+        code = None
+    elif request.threshold is not None and profile.is_numeric and inferred_type not in ("id", "date", "text"):
+        code = CodedColumn(column.name, "above", threshold=request.threshold)
+    elif inferred_type == "one value or missing" and request.empty != "auto":
+        code = CodedColumn(column.name, "values", values[:1], if_missing=0 if request.empty == "zero" else None)
+    elif request.levels and inferred_type in ("nominal", "ordinal"):
+        code = CodedColumn(column.name, inferred_type, values)
     else:
-        column = _binary(look)
-    missing = tuple(plain_number(key) if isinstance(key, float) else key for key in said.missing or ())
-    return None if column is None else replace(column, missing=missing)
+        code = _binary(column)
+    missing = tuple(plain_number(key) if isinstance(key, float) else key for key in options.missing or ())
+    return None if code is None else replace(code, missing=missing)
 
 
-def _binary(look: ColumnLook) -> CodedColumn | None:
-    """Return a column of bits, or of two values; None for any other."""
-    if look.taken == "bits":
-        return CodedColumn(look.name)
-    return CodedColumn(look.name, "values", (look.one,), (look.zero,)) if look.taken == "two values" else None
+def _binary(column: ColumnDescription) -> CodedColumn | None:
+    """Return the code of a binary column, or of one of two values; None for any other."""
+    if column.inferred_type == "binary":
+        return CodedColumn(column.name)
+    if column.inferred_type == "two values":
+        return CodedColumn(column.name, "values", (column.positive,), (column.negative,))
+    return None
 
 
-def _of_type(look: ColumnLook, type_: Any) -> CodedColumn:
-    """Return a column of the type that the user gave."""
-    values = tuple(value for value, _ in look.values)
+def _of_type(column: ColumnDescription, type_: Any) -> CodedColumn:
+    """Return the code of a column of the type that the user gave."""
+    values = tuple(value for value, _ in column.values)
     if not isinstance(type_, str):
         levels = set(map(key_of, type_))
-        if odd := [value for value in values if key_of(value) not in levels]:
+        if absent := [value for value in values if key_of(value) not in levels]:
             raise TableError(
-                f"column_types= for column {look.name!r} lacks {', '.join(map(quoted, odd[:8]))}, which occurs. "
-                "Name every level, or say with missing= that it means not observed."
+                f"column_types= for column {column.name!r} lacks {', '.join(map(quoted, absent[:8]))}, which occurs. "
+                'List every level, or list values that mean "not observed" in missing=.'
             )
-        return CodedColumn(look.name, "ordinal", tuple(type_))
+        return CodedColumn(column.name, "ordinal", tuple(type_))
     if type_ == "binary":
-        if (column := _binary(look)) is not None:
-            return column
+        if (code := _binary(column)) is not None:
+            return code
         raise TableError(
-            f"column {look.name!r} is to be binary, but has {len(values)} values: {_some(values)}. Say which of them "
-            "are 1 with recode=, or make it nominal or ordinal."
+            f"column {column.name!r} cannot be binary: it has {len(values)} values, {_first_few(values)}. Choose those "
+            "that are 1 with recode=, or make it nominal or ordinal."
         )
     if len(values) < 2:
         raise TableError(
-            f"column {look.name!r} is to be {type_}, but has {'only one' if values else 'no'} value. Leave it out, "
-            f"or list its levels: column_types={{{look.name!r}: [...]}}."
+            f"column {column.name!r} cannot be {type_}: it has {'only one' if values else 'no'} value. Exclude it, or "
+            f"list its levels: column_types={{{column.name!r}: [...]}}."
         )
-    return CodedColumn(look.name, "nominal" if type_ == "nominal" else "ordinal", values)
+    return CodedColumn(column.name, "nominal" if type_ == "nominal" else "ordinal", values)
 
 
-def _as_said(look: ColumnLook, code: Any) -> CodedColumn | None:
-    """Return a column with the code that the user gave; None where that leaves a code for missing open."""
-    spelled = {key_of(value): value for value, _ in look.values}
-    suspects = set(map(key_of, look.suspects))
+def _recoded(column: ColumnDescription, code: Any) -> CodedColumn | None:
+    """Return a column with the user's code; None if that does not cover suspected codes for missing values."""
+    spelled = {key_of(value): value for value, _ in column.values}
+    suspected = set(map(key_of, column.suspected_codes))
     if isinstance(code, str):
-        if suspects:
+        if suspected:
             return None
         if code == ONE_HOT:
-            return CodedColumn(look.name, "one-hot", tuple(spelled.values()))
+            return CodedColumn(column.name, "one-hot", tuple(spelled.values()))
         above = ABOVE.match(code)
         assert above is not None  # noqa: S101  (Choices has checked it)
-        return CodedColumn(look.name, "above", threshold=float(above[1]))
+        return CodedColumn(column.name, "above", threshold=float(above[1]))
     bits = {key_of(value): bit for value, bit in code.items() if value != ""}
-    if suspects - set(bits):
+    if suspected - set(bits):
         return None
     if bits and not set(bits) & set(spelled):
         raise TableError(
-            f"recode= for column {look.name!r} names {quoted(next(value for value in code if value != ''))}, which "
-            f"does not occur. Its values are {_some(list(spelled.values()))}."
+            f"recode= for column {column.name!r} names {quoted(next(value for value in code if value != ''))}, which "
+            f"does not occur. Its values are {_first_few(list(spelled.values()))}."
         )
     others = [key for key in spelled if key not in bits]
     if others and len(set(code.values())) == 2:
         raise TableError(
-            f"recode= for column {look.name!r} does not say what {', '.join(quoted(spelled[key]) for key in others[:8])} "
-            f"is: 1, 0, or missing={{{look.name!r}: [...]}}. Name every value, or only those that are 1."
+            f"recode= for column {column.name!r} lacks {', '.join(quoted(spelled[key]) for key in others[:8])}. List "
+            f"every value as 1, 0 or in missing={{{column.name!r}: [...]}}; or list only those that are 1."
         )
-    named = spelled | {key_of(value): value for value in code if key_of(value) not in spelled}
+    spelled |= {key_of(value): value for value in code if key_of(value) not in spelled}
     bits |= dict.fromkeys(others, 1 - next(iter(code.values())))
-    ones, zeros = (tuple(named[key] for key, one in bits.items() if one == bit) for bit in (1, 0))
-    return CodedColumn(look.name, "values", ones, zeros, blank=code.get(""))
+    ones, zeros = (tuple(spelled[key] for key, bit in bits.items() if bit == wanted) for wanted in (1, 0))
+    return CodedColumn(column.name, "values", ones, zeros, if_missing=code.get(""))
 
 
-def _some(values: Sequence[Any]) -> str:
+def _first_few(values: Sequence[Any]) -> str:
     return ", ".join(map(quoted, values[:8])) + (", ..." if len(values) > 8 else "")

@@ -1,4 +1,4 @@
-"""Named columns, wherever they are: what every format of them gives, batch by batch, to looks and codings."""
+"""Named columns, wherever they are: what every format provides, batch by batch, for descriptions and codings."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from hiddenbits.array_types import AnyArray
 from hiddenbits.data.coding.cells import ColumnCells
 
 
-class Batch(Protocol):
-    """Some rows of some columns; they are counted in the file that they are in."""
+class ColumnBatch(Protocol):
+    """Some rows of some columns."""
 
     @property
     def first_row(self) -> int:
-        """The first of the rows."""
+        """Number of the first row, in its file."""
         ...
 
     @property
     def n_rows(self) -> int:
-        """How many they are."""
+        """Number of rows."""
         ...
 
     def reading(self) -> AbstractContextManager[None]:
@@ -31,19 +31,19 @@ class Batch(Protocol):
         ...
 
     def cells(self, name: str) -> ColumnCells:
-        """Return a column as its distinct values, and which of them each row has."""
+        """Return a column as its distinct values, and the number of the value in each row."""
         ...
 
     def numbers(self, name: str) -> AnyArray | None:
-        """Return a column of numbers in the type that it has, masked or NaN where one is missing.
+        """Return a column of numbers in its own type, missing ones masked or NaN.
 
-        None for other columns, and where distinct values are known.
+        None for other columns, and where the distinct values are known.
         """
         ...
 
 
 class Columns(Protocol):
-    """All that a format of named columns gives."""
+    """What every format of named columns provides."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -55,14 +55,14 @@ class Columns(Protocol):
         """Number of rows."""
         ...
 
-    def batches(self, start: int, stop: int, names: Sequence[str]) -> Iterator[Batch]:
+    def batches(self, start: int, stop: int, names: Sequence[str]) -> Iterator[ColumnBatch]:
         """Yield rows start to stop of some columns, in order."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class HeldColumns:
-    """Columns in memory: rows of them are one batch, which is the same again."""
+    """Columns in memory; some rows of them are a batch, which is of this class, too."""
 
     by_name: Mapping[str, ColumnCells]
     first_row: int = 0
@@ -95,7 +95,7 @@ class HeldColumns:
 
 @dataclass(frozen=True, eq=False)
 class ColumnOnDisk:
-    """A column that stays in the files: the rows that are asked for are read from them."""
+    """A column that stays in the files, from which rows are read when needed."""
 
     columns: Columns
     name: str
@@ -105,8 +105,8 @@ class ColumnOnDisk:
         numbers: dict[Any, int] = {}
         rows: list[Any] = [np.zeros(0, np.int64)]
         for cells in self._pieces(start, stop):
-            at = [numbers.setdefault((type(value), value), len(numbers)) for value in cells.values]
-            rows.append(np.array(at, np.int64)[cells.rows])
+            known = [numbers.setdefault((type(value), value), len(numbers)) for value in cells.values]
+            rows.append(np.array(known, np.int64)[cells.rows])
         return ColumnCells(self.name, [value for _, value in numbers], np.concatenate(rows))
 
     def listed(self, start: int = 0, stop: int | None = None) -> list[Any]:
@@ -114,7 +114,7 @@ class ColumnOnDisk:
         return [cell for cells in self._pieces(start, stop) for cell in cells.listed()]
 
     def examples(self) -> list[Any]:
-        """Return a value that shows the type of all: text stays text, whatever it looks like."""
+        """Return a value that shows the type of the column: text stays text, even if it looks like numbers."""
         batch = next(self.columns.batches(0, 1, [self.name]))
         numbers = batch.numbers(self.name)
         return ["text" if numbers is None else numbers.dtype.type(0).item()]

@@ -1,4 +1,4 @@
-"""Recipes: what the user said about columns, in a small TOML file."""
+"""Recipes: the user's options for columns, in a small TOML file."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from hiddenbits.data.coding.choices import Choices
-from hiddenbits.data.columns.describe import ColumnLook
-from hiddenbits.data.columns.message import suggested
+from hiddenbits.data.columns.describe import ColumnDescription
+from hiddenbits.data.columns.message import suggested_options
 from hiddenbits.exceptions import TableError
 from hiddenbits.quoting import message_of, printable, redacted
 
@@ -19,33 +19,34 @@ KEYS = ("columns", "drop", "id", "recode", "missing", "sample_weight")
 
 
 def read_recipe(path: str | os.PathLike[str]) -> Choices:
-    """Read a recipe; whatever is not one is refused with the file's name."""
+    """Read a recipe; raise an error with the file's name if it is not one."""
     shown = printable(path)
     try:
-        said = tomllib.loads(Path(path).read_bytes().decode("utf-8-sig"))
+        options = tomllib.loads(Path(path).read_bytes().decode("utf-8-sig"))
     except OSError as error:
         raise TableError(f"{shown}: the recipe cannot be read ({error.strerror}).") from error
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         raise TableError(f"{shown}: this is not a recipe in TOML ({redacted(error)}).") from error
-    unknown = [key for key in said if key not in KEYS]
+    unknown = [key for key in options if key not in KEYS]
     if unknown:
-        raise TableError(f"{shown}: a recipe has no {unknown[0]!r}. It may have {', '.join(KEYS)}.")
+        raise TableError(f"{shown}: {unknown[0]!r} is not an option of a recipe. Its options are {', '.join(KEYS)}.")
     try:
-        return Choices.of(**said)
+        return Choices.of(**options)
     except TypeError as error:
         raise TableError(f"{shown}: {message_of(error)}") from error
 
 
-def recipe_text(looks: Sequence[ColumnLook], choices: Choices | None = None, source: object = None) -> str:
-    """Return a recipe that reads a table as it was looked at; columns that need a word are suggested in comments.
+def recipe_text(columns: Sequence[ColumnDescription], choices: Choices | None = None, source: object = None) -> str:
+    """Return a recipe that reads a table as described; ambiguous columns are in comments, with suggestions.
 
     Examples
     --------
-    >>> from hiddenbits.data.columns.describe import described
-    >>> print(recipe_text([described("q1", {"yes": 2, "no": 3}), described("age", {20.5: 1, 31: 1, 47: 1, 48: 1})]))
-    # How a table is read. Change what is not right; the other commands take this file with --recipe.
+    >>> from hiddenbits.data.columns.describe import describe_column
+    >>> counts = {"q1": {"yes": 2, "no": 3}, "age": {20.5: 1, 31: 1, 47: 1, 48: 1}}
+    >>> print(recipe_text([describe_column(name, counts[name]) for name in counts]))
+    # How a table is read. Correct it, and pass it to the other commands with --recipe.
     drop = [
-      "age",  # number
+      "age",  # continuous
     ]
     <BLANKLINE>
     [recode."q1"]
@@ -54,52 +55,52 @@ def recipe_text(looks: Sequence[ColumnLook], choices: Choices | None = None, sou
     <BLANKLINE>
     """
     choices = choices or Choices()
-    about = choices.about([look.name for look in looks])
     ids: list[str] = []
-    out: list[str] = []
-    words: list[str] = []
+    excluded: list[str] = []
+    thresholds: list[str] = []
     codes: list[str] = []
-    open_: list[ColumnLook] = []  # that need a word
-    for look, said in zip(looks, about, strict=True):
-        if look.name == choices.sample_weight:
+    ambiguous: list[ColumnDescription] = []
+    for column, options in zip(columns, choices.by_column([one.name for one in columns]), strict=True):
+        if column.name == choices.sample_weight:
             continue
-        if said.is_id or (look.taken == "id" and not said.out and said.recode is None):
-            ids.append(look.name)
-        elif said.out or (look.left_out and not said.asked):
-            out.append(f"  {_toml(look.name)},  # {look.taken}")
-        elif isinstance(said.recode, str):
-            words.append(f"{_toml(look.name)} = {_toml(said.recode)}")
-        elif said.recode is not None:
-            codes += _code(look.name, said.recode)
-        elif look.needs_a_word:
-            open_.append(look)
-        elif look.taken == "two values":
-            codes += _code(look.name, {look.zero: 0, look.one: 1})
-    of = f" {printable(source)}" if source is not None else " a table"
-    lines = [f"# How{of} is read. Change what is not right; the other commands take this file with --recipe."]
+        if options.is_id or (column.inferred_type == "id" and not options.is_excluded and options.recode is None):
+            ids.append(column.name)
+        elif options.is_excluded or (column.is_excluded and not options.is_named):
+            excluded.append(f"  {_toml(column.name)},  # {column.inferred_type}")
+        elif isinstance(options.recode, str):
+            thresholds.append(f"{_toml(column.name)} = {_toml(options.recode)}")
+        elif options.recode is not None:
+            codes += _code(column.name, options.recode)
+        elif column.is_ambiguous:
+            ambiguous.append(column)
+        elif column.inferred_type == "two values":
+            codes += _code(column.name, {column.negative: 0, column.positive: 1})
+    table = "a table" if source is None else printable(source)
+    lines = [f"# How {table} is read. Correct it, and pass it to the other commands with --recipe."]
     lines += [f"sample_weight = {_toml(choices.sample_weight)}"] if choices.sample_weight is not None else []
     lines += [f"id = {_toml(ids)}"] if ids else []
-    lines += ["drop = [", *out, "]"] if out else []
-    lines += _missing_lines(choices.missing, open_)
-    lines += ["", "[recode]", *words] if words else []
+    lines += ["drop = [", *excluded, "]"] if excluded else []
+    lines += _missing_lines(choices.missing, ambiguous)
+    lines += ["", "[recode]", *thresholds] if thresholds else []
     lines += codes
-    for look in open_:
-        code = suggested(look).get("recode", {}).get(look.name)
+    for column in ambiguous:
+        code = suggested_options(column).get("recode", {}).get(column.name)
         if code is not None:
-            shown = ", ".join(_toml(value) for value, _ in look.values[:12])
-            missing = " and missing values" if look.n_blank else ""
-            lines += ["", f"# {_toml(look.name)} has {shown}{missing}: which are 1?"]
-            lines += [f"# {line}" for line in _code(look.name, code)[1:]]
+            shown = ", ".join(_toml(value) for value, _ in column.values[:12])
+            missing = " and missing values" if column.n_missing else ""
+            lines += ["", f"# {_toml(column.name)} has {shown}{missing}: which are 1?"]
+            lines += [f"# {line}" for line in _code(column.name, code)[1:]]
     return "\n".join([*lines, ""])
 
 
-def _missing_lines(missing: Mapping[str, Sequence[Any]] | None, open_: Sequence[ColumnLook]) -> list[str]:
-    """Return what a recipe says about codes for missing: what the user said, and in comments what may be."""
+def _missing_lines(missing: Mapping[str, Sequence[Any]] | None, ambiguous: Sequence[ColumnDescription]) -> list[str]:
+    """Return the lines about codes for missing values: the user's, and in comments the suspected ones."""
     if missing == {}:
         return ["missing = []"]
-    given = [f"{_toml(name)} = {_toml(values)}" for name, values in (missing or {}).items()]
-    maybe = [f"# {_toml(look.name)} = {_toml(look.suspects)}  # codes for missing?" for look in open_ if look.suspects]
-    return ["", "[missing]" if given else "# [missing]", *given, *maybe] if given or maybe else []
+    lines = [f"{_toml(name)} = {_toml(values)}" for name, values in (missing or {}).items()]
+    suspected = [(column.name, column.suspected_codes) for column in ambiguous if column.suspected_codes]
+    comments = [f"# {_toml(name)} = {_toml(codes)}  # codes for missing values?" for name, codes in suspected]
+    return ["", "[missing]" if lines else "# [missing]", *lines, *comments] if lines or comments else []
 
 
 def _code(name: str, code: Mapping[Any, int]) -> list[str]:
@@ -107,5 +108,5 @@ def _code(name: str, code: Mapping[Any, int]) -> list[str]:
 
 
 def _toml(value: Any) -> str:
-    """Return a text, a number or a list of them as TOML has it: as JSON does, but for one character."""
+    """Return a text, a number or a list of them in TOML, which differs from JSON in one character."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,4 +1,4 @@
-"""What a whole table looks like: lines that are pairs of a row and an item, columns that count rows, rows of totals."""
+"""Checks of whole tables: lines that are pairs of a row and an item, columns that count rows, rows of totals."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 
 from hiddenbits.array_types import AnyArray
 from hiddenbits.data.coding.cells import ColumnCells
-from hiddenbits.data.coding.vocabulary import says_id
-from hiddenbits.data.columns.describe import ColumnLook
+from hiddenbits.data.coding.vocabulary import is_id_name
+from hiddenbits.data.columns.describe import ColumnDescription
 from hiddenbits.exceptions import TableError
 from hiddenbits.quoting import quoted
 
@@ -22,57 +22,56 @@ COUNTS = re.compile(
 MOST_CHECKED = 1 << 22  # rows; a file with more has no row of totals
 
 
-def counts_rows(look: ColumnLook, cells: Sequence[ColumnCells], looks: Sequence[ColumnLook]) -> bool:
-    """Whether a column says how often each row occurs: named so, whole numbers, no two rows the same besides."""
-    if not COUNTS.match(look.name.strip()) or look.n_blank or look.n_rows < 3:
+def counts_rows(
+    column: ColumnDescription, cells: Sequence[ColumnCells], descriptions: Sequence[ColumnDescription]
+) -> bool:
+    """Whether a column counts how often each row occurs: by its name, in whole numbers, all other cells distinct."""
+    if not COUNTS.match(column.name.strip()) or column.n_missing or column.n_rows < 3:
         return False
-    numbers = [value for value, _ in look.values]
+    numbers = [value for value, _ in column.values]
     if not all(isinstance(number, int) and number >= 0 for number in numbers) or max(numbers, default=0) < 2:
         return False
-    kinds = ("bits", "two values", "ordered", "nominal")
-    others = [column.rows for column, one in zip(cells, looks, strict=True) if one.taken in kinds and one is not look]
-    if not others or any(one.taken in ("id", "text") for one in looks if one is not look):
+    others = [(other, held.rows) for held, other in zip(cells, descriptions, strict=True) if other is not column]
+    answers = [rows for other, rows in others if other.inferred_type in ("binary", "two values", "ordinal", "nominal")]
+    if not answers or any(other.inferred_type in ("id", "text") for other, _ in others):
         return False
-    return len(np.unique(np.column_stack(others), axis=0)) == look.n_rows
+    return len(np.unique(np.column_stack(answers), axis=0)) == column.n_rows
 
 
-def pairs(looks: Sequence[ColumnLook]) -> tuple[str, str] | None:
-    """Return the columns of rows and items, where a table of two or three columns has a line for each pair of them."""
-    if not 2 <= len(looks) <= 3:
+def row_and_item(columns: Sequence[ColumnDescription]) -> tuple[str, str] | None:
+    """Return the columns of rows and items if a table of two or three columns has a line for each pair of them."""
+    if not 2 <= len(columns) <= 3:
         return None
-    keys = [look for look in looks if look.name.strip() and says_id(look.name) and _repeats(look)]
-    items = [look for look in looks if look not in keys and look.taken in ("nominal", "two values", "text", "id")]
-    items = [look for look in items if any(isinstance(value, str) for value, _ in look.values)]
-    rest = [look for look in looks if look not in keys and look not in items]
-    if len(keys) != 1 or len(items) != 1 or any(look.taken == "bits" for look in rest):
+    keys = [one for one in columns if one.name.strip() and is_id_name(one.name) and _has_repeats(one)]
+    items = [one for one in columns if one not in keys and one.inferred_type in ("nominal", "two values", "text", "id")]
+    items = [one for one in items if any(isinstance(value, str) for value, _ in one.values)]
+    others = [one for one in columns if one not in keys and one not in items]
+    if len(keys) != 1 or len(items) != 1 or any(one.inferred_type == "binary" for one in others):
         return None
     return keys[0].name, items[0].name
 
 
-def _repeats(look: ColumnLook) -> bool:
-    return not look.n_blank and 3 <= len(look.values) < look.n_rows
+def _has_repeats(column: ColumnDescription) -> bool:
+    return not column.n_missing and 3 <= len(column.values) < column.n_rows
 
 
 def refuse_totals(cells: Sequence[ColumnCells], *, offers: Collection[str]) -> None:
-    """Refuse a last row of totals or means: a word says so, and the numbers next to it are those of the rows above."""
+    """Raise an error if the last row has a word for totals or means, and the sums or means of the rows above."""
     if not cells or not 3 <= len(cells[0].rows) <= MOST_CHECKED:
         return
     last = [column.values[int(column.rows[-1])] for column in cells]
-    at = next((j for j, value in enumerate(last) if isinstance(value, str) and _plain(value) in SUMS | MEANS), None)
-    if at is None:
+    words = [j for j, value in enumerate(last) if isinstance(value, str) and _plain(value) in SUMS | MEANS]
+    if not words:
         return
-    mean = _plain(last[at]) in MEANS
-    others = [_numbers(column) for j, column in enumerate(cells) if j != at]
-    right = [_agrees(numbers, mean=mean) for numbers in others if numbers is not None]
-    if right and all(right):
-        do = (
-            "Set skip_end=1 to leave it out."
-            if "skip_end" in offers
-            else "Leave it out: of a pandas frame, take frame.iloc[:-1]."
-        )
+    word, name = last[words[0]], cells[words[0]].name
+    mean = _plain(word) in MEANS
+    others = [_numbers(column) for j, column in enumerate(cells) if j != words[0]]
+    agree = [_agrees(numbers, mean=mean) for numbers in others if numbers is not None]
+    if agree and all(agree):
+        remedy = "Set skip_end=1." if "skip_end" in offers else "In pandas: frame.iloc[:-1]."
         raise TableError(
-            f"The last row seems to be a total: {quoted(last[at])} in column {cells[at].name!r}, and the sums or means "
-            f"of the rows above. {do}"
+            f"The last row seems to be a total: column {name!r} holds {quoted(word)}, and the others hold the sums or "
+            f"means of the rows above. Exclude this row. {remedy}"
         )
 
 
@@ -81,13 +80,11 @@ def _plain(value: str) -> str:
 
 
 def _numbers(column: ColumnCells) -> AnyArray | None:
-    """Return the cells of a column of numbers, blanks as 0, the last one not blank; None for any other column."""
+    """Return the cells of a column of numbers whose last one is not missing, 0 for missing ones; None for others."""
     last = column.keys[int(column.rows[-1])]
     if not isinstance(last, float) or not all(key is None or isinstance(key, float) for key in column.keys):
         return None
-    numbers: AnyArray = np.array([0.0 if key is None else key for key in column.keys])
-    found: AnyArray = numbers[column.rows]
-    return found
+    return np.asarray(np.array([0.0 if key is None else key for key in column.keys])[column.rows])
 
 
 def _agrees(numbers: AnyArray, *, mean: bool) -> bool:

@@ -1,4 +1,4 @@
-"""Named columns as rows of bits: the one source of all their formats."""
+"""Named columns as rows of bits: the one source for all their formats."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from hiddenbits.data.bits import Bits
 from hiddenbits.data.cell_checks import bad_cell, check_cells
 from hiddenbits.data.coding.coded_columns import LEVELS, MISSING, UNKNOWN, Coded, CodedColumn, Coding
 from hiddenbits.data.coding.vocabulary import key_of
-from hiddenbits.data.columns.look import ColumnProfile
-from hiddenbits.data.columns.protocol import Batch, Columns
+from hiddenbits.data.columns.profiles import ColumnProfile
+from hiddenbits.data.columns.protocol import ColumnBatch, Columns
 from hiddenbits.data.masks import Mask, RowsToFill, mask_bytes, mask_for
 from hiddenbits.exceptions import TableError
 from hiddenbits.quoting import quoted
 
 CHUNK_ROWS = 1 << 16  # rows that are coded at once, so that little memory is needed besides the rows
-MOST_UNKNOWN = 8  # values that the fit did not see, which a message names
+MOST_UNKNOWN = 8  # values unknown from the fit that a message names
 TILE = 2048  # rows transposed at a time, so that a tile of 128 columns stays in the cache
 
 
@@ -35,9 +35,9 @@ class CodedSource:
     coding : Coding
         How values become bits.
     mask : {"none", "missing", "dense", "observed"}
-        How the observed-mask is stored, for all rows alike, or sums over parts would depend on where parts begin.
+        How the observed-mask is stored: the same for all rows, or sums over parts would depend on where parts begin.
     share : float
-        Share of the bits that is missing, as far as that is known.
+        Share of the bits that is missing, as far as it is known.
     """
 
     columns: Columns
@@ -64,7 +64,7 @@ class CodedSource:
 
     @property
     def row_cells(self) -> float:
-        """Cells of a row that arithmetic touches: all."""
+        """Cells of a row that computations use: all."""
         return float(self.n_columns)
 
     def read(self, start: int, stop: int) -> tuple[Bits, Bits]:
@@ -78,59 +78,59 @@ class CodedSource:
         return filled.bits()
 
     def only(self, start: int, stop: int) -> CodedSource:
-        """Return the source with what rows start to stop need and no more: less to send, where columns can be large."""
+        """Return the source with only the data that rows start to stop need: columns can be large to send."""
         return replace(self, columns=self.columns.only(start, stop)) if hasattr(self.columns, "only") else self
 
     def _fill(self, coded: Sequence[tuple[Coded, slice]], some: slice, filled: RowsToFill) -> None:
         """Write some rows of a batch."""
         x, missing = filled.next(some.stop - some.start)
-        columns, gaps = np.empty(x.shape[::-1], np.uint8), None
-        for of, bits in coded:
-            columns[bits], gone = of(some)
-            if gone is None or not gone.any():
+        columns, missing_columns = np.empty(x.shape[::-1], np.uint8), None
+        for code_rows, bits in coded:
+            columns[bits], is_missing = code_rows(some)
+            if is_missing is None or not is_missing.any():
                 continue
             if missing is None:
                 raise TableError(
                     f"column {self.coding.labels[bits.start]!r} has missing values, but had none when the table was "
-                    "opened, or by the metadata of the file. Open the table again, or write the file again."
+                    "opened, or none according to the metadata of the file. Open the table again, or rewrite the file."
                 )
-            gaps = np.zeros_like(columns) if gaps is None else gaps
-            gaps[bits] = gone
-        for start in range(0, len(x), TILE):  # columns to rows, tile by tile: 3 times quicker than column by column
+            missing_columns = np.zeros_like(columns) if missing_columns is None else missing_columns
+            missing_columns[bits] = is_missing
+        for start in range(0, len(x), TILE):  # columns to rows, tile by tile: 3 times faster than column by column
             tile = slice(start, start + TILE)
             x[tile] = columns[:, tile].T
-            if gaps is not None and missing is not None:
-                missing[tile] = gaps[:, tile].T
+            if missing_columns is not None and missing is not None:
+                missing[tile] = missing_columns[:, tile].T
 
 
 def mask_of(coding: Coding, profiles: Mapping[str, ColumnProfile], n_rows: int) -> tuple[Mask, float]:
-    """Return how the observed-mask is stored, for the whole table, and the share of its bits that is missing.
+    """Return how the observed-mask of the whole table is stored, and the share of its bits that is missing.
 
-    Without profiles nobody knows how much is missing.
+    Without profiles the share is unknown.
     """
     if not profiles:
         return "dense", 0.5
-    missing, unsure = 0, False
+    n_missing, unsure = 0, False
     for column in coding.columns:
         if column.how in LEVELS:  # which need no mask
             continue
         profile = profiles[column.name]
-        gone = [value for value, key in profile.keys.items() if column.code_of(key) == MISSING]
-        missing += sum(profile.counts[value] for value in gone) * len(column.labels)
-        unsure |= bool(profile.cut and column.missing)
-    if not missing and not unsure:
+        missing = [value for value, key in profile.keys.items() if column.code_of(key) == MISSING]
+        n_missing += sum(profile.counts[value] for value in missing) * len(column.labels)
+        unsure |= bool(profile.most_counted and column.missing)
+    if not n_missing and not unsure:
         return "none", 0.0
-    share = missing / (n_rows * len(coding.labels))
+    share = n_missing / (n_rows * len(coding.labels))
     return mask_for(share), share
 
 
-def _coded(coding: Coding, batch: Batch) -> list[Coded]:
-    """Return how the rows of each column become bits; refuse values that are not of the fit, those of all columns."""
+def _coded(coding: Coding, batch: ColumnBatch) -> list[Coded]:
+    """Return how the rows of each column become bits; raise one error for all values that are unknown from the fit."""
     coded: list[Coded] = []
     unknown: list[tuple[CodedColumn, int, object]] = []
-    names = tuple(one.name for one in coding.columns)
+    names = tuple(column.name for column in coding.columns)
     for number, column in enumerate(coding.columns):
-        numbers = batch.numbers(column.name) if column.how in ("bits", "above") else None
+        numbers = batch.numbers(column.name) if column.how in ("binary", "above") else None
         if numbers is not None:
             coded.append(_of_numbers(column, number, names, numbers, batch.first_row))
             continue
@@ -140,40 +140,42 @@ def _coded(coding: Coding, batch: Batch) -> list[Coded]:
         for k in np.flatnonzero(codes == UNKNOWN).tolist():
             if (cells.rows == k).any():
                 row = batch.first_row + cells.first_row(k)
-                if column.how in ("bits", "above"):
+                if column.how in ("binary", "above"):
                     raise bad_cell(cells.values[k], row, number, names, column.threshold)
                 unknown.append((column, row, cells.values[k]))
     if unknown:
-        raise _not_of_the_fit(unknown)
+        raise _unknown_values(unknown)
     return coded
 
 
-def _not_of_the_fit(unknown: Sequence[tuple[CodedColumn, int, object]]) -> TableError:
-    listed = "; ".join(f"row {row}, column {one.name!r}: {quoted(value)}" for one, row, value in unknown[:MOST_UNKNOWN])
+def _unknown_values(unknown: Sequence[tuple[CodedColumn, int, object]]) -> TableError:
+    """Return the error for values that did not occur in the fit."""
+    cells = [f"row {row}, column {column.name!r}: {quoted(value)}" for column, row, value in unknown[:MOST_UNKNOWN]]
     if len(unknown) > 1:
-        more = f"; and {len(unknown) - MOST_UNKNOWN} more" if len(unknown) > MOST_UNKNOWN else ""
+        further = f"; and {len(unknown) - MOST_UNKNOWN} more" if len(unknown) > MOST_UNKNOWN else ""
         return TableError(
-            f"{listed}{more}. These are not among the values of the fit. Correct the cells or make them missing, or "
-            "fit again with these values."
+            f"{'; '.join(cells)}{further}. These are not among the values of the fit. Correct the cells or make them "
+            "missing, or fit again with these values."
         )
     column = unknown[0][0]
     known = ", ".join(quoted(value) for value in (*column.ones, *column.zeros)[:8])
-    more = ", ..." if len(column.ones) + len(column.zeros) > 8 else ""
+    dots = ", ..." if len(column.ones) + len(column.zeros) > 8 else ""
     return TableError(
-        f"{listed} is not among the values of the fit, which are {known}{more}. Correct the cell or make it missing, "
+        f"{cells[0]} is not among the values of the fit, which are {known}{dots}. Correct the cell or make it missing, "
         "or fit again with this value."
     )
 
 
 def _of_numbers(column: CodedColumn, number: int, names: tuple[str, ...], values: AnyArray, first_row: int) -> Coded:
-    """Return a column of numbers as bits, checked as an array is; a threshold is compared in the type of the column."""
+    """Return a column of numbers as bits, checked like an array; a threshold is compared in the type of the column."""
     masked = np.ma.getmaskarray(values) if np.ma.isMaskedArray(values) else None
-    values, coded = np.ma.getdata(values), None
+    values, is_code = np.ma.getdata(values), None
     if column.missing:
-        coded = np.isin(values, [key for key in map(key_of, column.missing) if isinstance(key, float)])
-        masked = coded if masked is None else masked | coded
+        is_code = np.isin(values, [key for key in map(key_of, column.missing) if isinstance(key, float)])
+        masked = is_code if masked is None else masked | is_code
     mask = None if masked is None else masked[:, None]
-    found, missing = check_cells(values[:, None], mask, column.threshold, names, first_row, number)
-    bits = np.asarray(found[:, 0], np.uint8)
-    gone = coded if column.blank == 0 or missing is None else missing[:, 0]  # of a blank that is 0, codes are missing
-    return lambda some: (bits[some], None if gone is None else gone[some])
+    checked, missing = check_cells(values[:, None], mask, column.threshold, names, first_row, number)
+    bits = np.asarray(checked[:, 0], np.uint8)
+    # if an empty cell is 0, only codes are missing
+    is_missing = is_code if column.if_missing == 0 or missing is None else missing[:, 0]
+    return lambda some: (bits[some], None if is_missing is None else is_missing[some])

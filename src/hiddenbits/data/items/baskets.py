@@ -19,7 +19,7 @@ from hiddenbits.data.file_request import FileRequest, reading
 from hiddenbits.data.items.gather import ItemBatch, open_items
 from hiddenbits.data.locations.places import Place
 from hiddenbits.data.table import Table
-from hiddenbits.data.text_files import NAMES, SAMPLE_BYTES, found_encoding, line_chunks, open_text
+from hiddenbits.data.text_files import NAMES, SAMPLE_BYTES, detect_encoding, line_chunks, open_text
 from hiddenbits.exceptions import CSVDialectWarning, TableError
 from hiddenbits.quoting import printable, quoted, redacted
 
@@ -126,7 +126,7 @@ def _sample_words(path: Place, max_bytes: int, encoding: str | None) -> tuple[li
     """Return the words of the first non-empty lines, their separator, and the encoding."""
     with open_text(path, max_bytes) as file:
         head = file.peek()
-    code = encoding or found_encoding(head)
+    code = encoding or detect_encoding(head)
     lines = head[:SAMPLE_BYTES].decode(code, "replace").splitlines()[:SAMPLE_LINES]
     lines = [line for line in lines if line.strip()]
     counts = {separator: sum(separator in line for line in lines) for separator in SEPARATORS}

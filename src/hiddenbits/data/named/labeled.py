@@ -10,7 +10,7 @@ import numpy as np
 
 from hiddenbits.data.cell_checks import MAX_BYTES, check_distinct
 from hiddenbits.data.coding.cells import ColumnCells, small
-from hiddenbits.data.coding.vocabulary import key_of, one_of_two
+from hiddenbits.data.coding.vocabulary import key_of, positive_value
 from hiddenbits.data.columns.gather import cells_of_objects
 from hiddenbits.data.columns.open import open_cells
 from hiddenbits.data.file_request import FileRequest, check_shape, reading
@@ -102,7 +102,7 @@ def _labeled(name: str, cells: Sequence[Any], labels: Mapping[Any, str]) -> Colu
 
 def _zero_is_yes(labels: Mapping[Any, str]) -> bool:
     """Whether the labels of 0 and 1 say that 0 means yes and 1 no."""
-    return {0, 1} <= set(labels) and one_of_two(key_of(labels[0]), key_of(labels[1])) == (key_of(labels[0]), True)
+    return {0, 1} <= set(labels) and positive_value(key_of(labels[0]), key_of(labels[1])) == (key_of(labels[0]), True)
 
 
 def _plain(value: Any) -> Any:

@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 from hiddenbits.data import Block, Grid
 from hiddenbits.data.declared import Additive
 from hiddenbits.data.row_sampling import RowSampler
-from hiddenbits.data.summary import Summary
+from hiddenbits.data.summary import ColumnSums
 from hiddenbits.engine.executors.local import Executor, Local
 from hiddenbits.engine.executors.progress import without_progress
 from hiddenbits.engine.outcome import StopReason
@@ -77,7 +77,7 @@ class FitContext:
     grid: Grid
     executor: Executor
     settings: Settings
-    summary: Summary
+    summary: ColumnSums
     checkpoints: CheckpointStore | None = None
     watch: Watch | None = None
     progress_log: _ProgressLog | None = field(default_factory=_ProgressLog)  # None: no logging

@@ -22,7 +22,7 @@ from functools import partial
 import numpy as np
 
 from hiddenbits.data import Grid
-from hiddenbits.data.summary import Summary, summarize
+from hiddenbits.data.summary import ColumnSums, summarize
 from hiddenbits.engine.executors.local import Executor, one_blas_thread
 from hiddenbits.engine.loops.fit_context import LOG, FitContext, Loop, RestartLoop
 from hiddenbits.engine.loops.online_em import FORGETTING, online_pass
@@ -190,7 +190,7 @@ def started(model: Model[P, S], context: FitContext, position: Position) -> Posi
 
 
 def start_restart(
-    model: Model[P, S], settings: Settings, summary: Summary, passes: Passes, position: Position
+    model: Model[P, S], settings: Settings, summary: ColumnSums, passes: Passes, position: Position
 ) -> Position:
     """Return a position with the first parameters of a restart."""
     key = Key(settings.seed, position.restart)

@@ -75,13 +75,13 @@ def drawn_values(estimator: Estimator, bits: AnyArray) -> Any:
     probable of those drawn, or of all, given the rest of the row.
     """
     coding = estimator._coding
-    if coding is None or coding.only_bits or estimator.threshold is not None:
+    if coding is None or coding.only_binary or estimator.threshold is not None:
         return in_container(estimator, bits)
     chances = _one_each(estimator, coding, bits)
     columns: dict[str, Any] = {}
     for column, place in zip(coding.columns, coding.bits_of(), strict=True):
         drawn = column.decode(chances[:, place])
-        columns[column.name] = [int(bit) for bit in drawn] if column.how == "bits" else _one_type(drawn)
+        columns[column.name] = [int(bit) for bit in drawn] if column.how == "binary" else _one_type(drawn)
     if coding.frame is not None:
         backend: Any = coding.frame
         return nw.from_dict(columns, backend=backend).to_native()

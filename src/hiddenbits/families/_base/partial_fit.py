@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from numpy.typing import ArrayLike
 
 from hiddenbits.data import Grid
-from hiddenbits.data.summary import Summary
+from hiddenbits.data.summary import ColumnSums
 from hiddenbits.engine import (
     Executor,
     Key,
@@ -82,10 +82,10 @@ class _BeginsAt:
 
     position: Position
 
-    def load(self, summary: Summary) -> Position:
+    def load(self, summary: ColumnSums) -> Position:
         return self.position
 
-    def save(self, position: Position, summary: Summary) -> None:
+    def save(self, position: Position, summary: ColumnSums) -> None:
         return
 
     def beside(self, name: str) -> _BeginsAt:

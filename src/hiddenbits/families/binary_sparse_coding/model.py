@@ -36,7 +36,7 @@ import numpy as np
 
 from hiddenbits.array_types import Floats
 from hiddenbits.data import Arrays, Block
-from hiddenbits.data.summary import Summary
+from hiddenbits.data.summary import ColumnSums
 from hiddenbits.families.binary_sparse_coding.params import CodingParams, CodingScores, CodingStats
 from hiddenbits.families.binary_sparse_coding.rows import EVERY_ROW, Cut, runs_of, scores_of, statistics_of
 from hiddenbits.families.binary_sparse_coding.truncated_posterior import (
@@ -301,7 +301,7 @@ class AnnealedCoding(SparseCoding):
         states = truncation(H, H) if H <= EXACT_CAUSES else self.states
         return Prepared(params, states, 1.0, np.float64)
 
-    def start(self, summary: Summary, key: Key, passes: Passes) -> CodingParams:
+    def start(self, summary: ColumnSums, key: Key, passes: Passes) -> CodingParams:
         """Return W from noise (or near the mean row), and the noise of the table without causes."""
         H, rng = self.n_components, key.rng()
         mean = summary.ones / np.maximum(summary.observed, 1e-300)  # of reals these are the sums

@@ -32,7 +32,7 @@ from scipy.special import ndtr, ndtri
 
 from hiddenbits.array_types import Bytes, Floats
 from hiddenbits.data import AllOnes, Bits, Block, Dense
-from hiddenbits.data.summary import Summary
+from hiddenbits.data.summary import ColumnSums
 from hiddenbits.families.clipped_pca.params import SLACK, ClippedParams, ClippedStats
 from hiddenbits.families.clipped_pca.rows import ClippedRows
 from hiddenbits.maths.nearest_correlation import clipped
@@ -95,7 +95,7 @@ class Clipped(Declared[ClippedParams], ClippedRows):
         p = packed_size(1 if self.n_components == "parallel" else self.n_components)
         return Footprint(working=8 * n_columns + 6 * p, statistics=n_columns, flops=4.0 * n_columns * p)
 
-    def start(self, summary: Summary, key: Key, passes: Passes) -> ClippedParams:
+    def start(self, summary: ColumnSums, key: Key, passes: Passes) -> ClippedParams:
         """Return independent columns."""
         h = ndtri(summary.means) if self.biases else np.zeros(len(summary.ones))
         P, flat = 1 if self.n_components == "parallel" else self.n_components, np.ones(len(h))

@@ -14,7 +14,7 @@ import numpy as np
 
 from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data.declared import SLACK as COUNT_SLACK
-from hiddenbits.data.declared import Params, Range, Sums
+from hiddenbits.data.declared import Params, Range, WeightedSums
 from hiddenbits.maths.gauss_hermite import Rule, resolving_grid
 from hiddenbits.maths.numerics import within
 from hiddenbits.maths.pair_counts import PairCounts
@@ -106,7 +106,7 @@ class ClippedParams(Params):
 
 
 @dataclass(frozen=True, eq=False)
-class ClippedStats(PairCounts, Sums):
+class ClippedStats(PairCounts, WeightedSums):
     """The 2 x 2 tables of all pairs of columns, and the weight of the rows."""
 
     weight: Annotated[Floats, ""]

@@ -33,7 +33,7 @@ from hiddenbits.array_types import Floats, Rows
 from hiddenbits.data import Block
 from hiddenbits.data.kernels import kernels_pay
 from hiddenbits.data.operands import Operand, product_with_totals
-from hiddenbits.data.summary import Summary
+from hiddenbits.data.summary import ColumnSums
 from hiddenbits.families.combination_machine.complete_rows import complete_rows, fast_kernels
 from hiddenbits.families.combination_machine.params import Centered, CombinationParams, CombinationStats
 from hiddenbits.families.combination_machine.projection_pursuit import PursuitUnits, pursue
@@ -92,7 +92,7 @@ class Combination(AsOnSubsample, Declared[CombinationParams]):
         dense = n_columns if row_cells >= n_columns else 0
         return Footprint(working=dense + 2 * m, statistics=n_columns * m, flops=4 * row_cells * m)
 
-    def start(self, summary: Summary, key: Key, passes: Passes) -> CombinationParams:
+    def start(self, summary: ColumnSums, key: Key, passes: Passes) -> CombinationParams:
         """Return independent columns with the means of the table's: alone, or with units from noise or from a pursuit.
 
         Projection pursuit needs no ln Z.
@@ -108,7 +108,7 @@ class Combination(AsOnSubsample, Declared[CombinationParams]):
             return alone
         return self.with_units(alone, START_NOISE * key.rng().standard_normal((d, self.n_components)))
 
-    def bias_alone(self, summary: Summary) -> Floats:
+    def bias_alone(self, summary: ColumnSums) -> Floats:
         """Return the bias of independent columns: half the log-odds of their means."""
         means = summary.means
         return 0.5 * (np.log(means) - np.log1p(-means)) if self.visible_bias else np.zeros(len(means))

@@ -22,7 +22,7 @@ from scipy.special import expit
 from hiddenbits.array_types import Bytes, Floats, Rows
 from hiddenbits.data import Block
 from hiddenbits.data.declared import Range
-from hiddenbits.data.summary import Summary
+from hiddenbits.data.summary import ColumnSums
 from hiddenbits.families.combination_machine.model import Combination
 from hiddenbits.families.combination_machine.params import Centered, CombinationParams, CombinationStats
 from hiddenbits.families.combination_machine.sampler import Mixing, sample_rows
@@ -106,7 +106,7 @@ class CombinationChains(Combination):
     params_type: ClassVar[Any] = ChainsParams
     memory_type = ChainsMemory
 
-    def start(self, summary: Summary, key: Key, passes: Passes) -> ChainsParams:
+    def start(self, summary: ColumnSums, key: Key, passes: Passes) -> ChainsParams:
         """Return independent columns with the means of the table's and units from noise or from a pursuit."""
         bias = self.bias_alone(summary)
         d, m = len(bias), self.n_components
@@ -127,7 +127,7 @@ class CombinationChains(Combination):
         """Return the positive phase; missing values are filled in with keyed random numbers."""
         return super().expect(params, replace(shared, key=key), block, carry, key)
 
-    def first_memory(self, params: ChainsParams, summary: Summary, key: Key) -> ChainsMemory:
+    def first_memory(self, params: ChainsParams, summary: ColumnSums, key: Key) -> ChainsMemory:
         """Return chains that start at rows of independent columns, and no direction."""
         ladder = (1.0,) if self.n_temperatures == 1 else np.linspace(0.0, 1.0, self.n_temperatures)
         chains = start_chains(params.machine(), self.n_chains, key.rng(), ladder)

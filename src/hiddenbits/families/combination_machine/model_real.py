@@ -22,7 +22,7 @@ import numpy as np
 from hiddenbits.array_types import Floats
 from hiddenbits.data import Block, Table
 from hiddenbits.data.operands import Operand
-from hiddenbits.data.summary import Summary
+from hiddenbits.data.summary import ColumnSums
 from hiddenbits.families.combination_machine.model import Combination
 from hiddenbits.families.combination_machine.params import CombinationParams, CombinationStats
 from hiddenbits.maths.missing_rows import Visible
@@ -54,7 +54,7 @@ class CombinationReal(Combination):
     visible: ClassVar[Visible] = Visible(_log_norm, _same, _same)
     too_many: ClassVar[str] = "Machines with real columns have no other method: use fewer units."
 
-    def bias_alone(self, summary: Summary) -> Floats:
+    def bias_alone(self, summary: ColumnSums) -> Floats:
         """Return the bias of independent columns: their means."""
         means = summary.ones / np.maximum(summary.observed, 1e-300)  # of reals `ones` are the sums
         return means if self.visible_bias else np.zeros(len(means))

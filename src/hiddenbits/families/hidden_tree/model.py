@@ -38,7 +38,7 @@ from hiddenbits.array_types import AnyArray, Bytes, Floats
 from hiddenbits.data import AllOnes, Block
 from hiddenbits.data.kernels import compiled_twin
 from hiddenbits.data.operands import scratch
-from hiddenbits.data.summary import Summary
+from hiddenbits.data.summary import ColumnSums
 from hiddenbits.families.hidden_tree.params import HiddenTreeParams, HiddenTreeStats
 from hiddenbits.families.nodes.classes import Classes
 from hiddenbits.families.nodes.posterior import expected_counts as class_counts
@@ -84,7 +84,7 @@ class StateTree(AsOnSubsample, Declared[HiddenTreeParams], Linked):
         K = self.n_components
         return Footprint(working=2 * n_columns * K, statistics=n_columns * K * K, flops=6 * n_columns * K * K)
 
-    def start(self, summary: Summary, key: Key, passes: Passes) -> HiddenTreeParams:
+    def start(self, summary: ColumnSums, key: Key, passes: Passes) -> HiddenTreeParams:
         """Return the Chow-Liu tree with a Bernoulli mixture on it, whose rows change their class now and then."""
         model = Classes(self.n_components, self.prior_strength)
         classes = model.start(summary, key, passes)

@@ -15,9 +15,9 @@ import numpy as np
 
 from hiddenbits.array_types import Floats
 from hiddenbits.data import Block
-from hiddenbits.data.declared import Sums
+from hiddenbits.data.declared import WeightedSums
 from hiddenbits.data.operands import sums_over_rows
-from hiddenbits.data.summary import Summary
+from hiddenbits.data.summary import ColumnSums
 from hiddenbits.families.logistic_pca.model import FURTHEST, Logistic
 from hiddenbits.families.logistic_pca.params import LogisticParams, params_mismatch
 from hiddenbits.families.logistic_pca.rows import LogisticRows, activations, chances
@@ -35,7 +35,7 @@ GRID_NODES = {1: 121, 2: 31, 3: 15}  # along each axis, by default
 
 
 @dataclass(frozen=True, eq=False)
-class GridStats(Sums):
+class GridStats(WeightedSums):
     """Weighted log-likelihood, rows, and for each column and node the expected 1s and observed cells.
 
     `observed` has a single row where nothing is missing: it is then the same for every column.
@@ -106,7 +106,7 @@ class LogisticGrid(AsOnSubsample, LogisticRows):
         dense = n_columns if row_cells >= n_columns else 0
         return Footprint(working=dense + 2 * L, statistics=n_columns * L, flops=4 * row_cells * L)
 
-    def start(self, summary: Summary, key: Key, passes: Passes) -> LogisticParams:
+    def start(self, summary: ColumnSums, key: Key, passes: Passes) -> LogisticParams:
         """Return principal components, or random loadings."""
         return start_logistic(self.n_components, self.start_from, summary, key, passes)
 

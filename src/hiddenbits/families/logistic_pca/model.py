@@ -38,7 +38,7 @@ from numpy.typing import DTypeLike
 from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data import Block
 from hiddenbits.data.operands import Operand, product_with_totals, sums_over_rows
-from hiddenbits.data.summary import Summary
+from hiddenbits.data.summary import ColumnSums
 from hiddenbits.families.logistic_pca.cell_kernels import curvatures, inner_steps, quarter
 from hiddenbits.families.logistic_pca.params import LogisticParams, LogisticStats, params_mismatch, stats_flaw
 from hiddenbits.families.logistic_pca.refined_rows import FIRST_STEPS, settled_rows
@@ -123,7 +123,7 @@ class Logistic(AsOnSubsample, LogisticRows):
         size = (n_columns + (n_columns if row_cells >= n_columns else 0)) * (1.0 if self.dtype == "float64" else 0.5)
         return Footprint(working=size + 2 * p, statistics=n_columns * p, flops=6.0 * n_columns * p)
 
-    def start(self, summary: Summary, key: Key, passes: Passes) -> LogisticParams:
+    def start(self, summary: ColumnSums, key: Key, passes: Passes) -> LogisticParams:
         """Return principal components, or random loadings."""
         return start_logistic(self.n_components, self.start_from, summary, key, passes)
 

@@ -11,7 +11,7 @@ from functools import cached_property, partial
 import numpy as np
 
 from hiddenbits.array_types import Floats
-from hiddenbits.data.declared import Params, Sums
+from hiddenbits.data.declared import Params, WeightedSums
 from hiddenbits.maths.gauss_hermite import Growth, Rule, growth_of_bits, resolving_grid
 from hiddenbits.maths.packed_symmetric import packed_size
 
@@ -92,8 +92,8 @@ class LogisticParams(Params):
 
 
 @dataclass(frozen=True, eq=False)
-class LogisticStats(Sums):
-    """Sums over rows: the bound, and the statistics for the update of each column.
+class LogisticStats(WeightedSums):
+    """WeightedSums over rows: the bound, and the statistics for the update of each column.
 
     Attributes
     ----------

@@ -13,7 +13,7 @@ import numpy as np
 from hiddenbits.array_types import Floats
 from hiddenbits.data import Arrays, Block
 from hiddenbits.data.operands import sums_over_rows
-from hiddenbits.data.summary import Summary
+from hiddenbits.data.summary import ColumnSums
 from hiddenbits.families.logistic_pca.params import LogisticParams, LogisticStats
 from hiddenbits.maths.gauss_hermite import hermite
 from hiddenbits.maths.packed_symmetric import pack
@@ -43,7 +43,7 @@ def centered_product(means: Floats, V: Floats, block: Block, weights: Floats) ->
     return np.asarray(sums_over_rows(x, R) - means[:, None] * sums_over_rows(o, R))
 
 
-def start_logistic(n_components: int, start_from: str, summary: Summary, key: Key, passes: Passes) -> LogisticParams:
+def start_logistic(n_components: int, start_from: str, summary: ColumnSums, key: Key, passes: Passes) -> LogisticParams:
     """Return the start of a restart: principal components the first time, later random loadings."""
     means = summary.means
     d, q = len(means), n_components

@@ -28,7 +28,7 @@ from hiddenbits.array_types import Floats
 from hiddenbits.data import Block
 from hiddenbits.data.layout import Layout, layout_of
 from hiddenbits.data.rows_by_content import weighted_rows
-from hiddenbits.data.summary import Summary
+from hiddenbits.data.summary import ColumnSums
 from hiddenbits.families.nodes.columns import levels
 from hiddenbits.families.nodes.model import Nodes
 from hiddenbits.families.nodes.params import NodeCounts, NodeParams, Scores
@@ -69,7 +69,7 @@ class Classes(AsOnSubsample, Nodes[NodeParams], Declared[NodeParams]):
         """Return what a block costs."""
         return footprint(self.n_components, n_columns, row_cells)
 
-    def start(self, summary: Summary, key: Key, passes: Passes) -> NodeParams:
+    def start(self, summary: ColumnSums, key: Key, passes: Passes) -> NodeParams:
         """Return classes that k-means found among some of the rows."""
         layout = self.layout(len(summary.means))
         means = levels.normalized(summary.means[:, None], layout)[:, 0]

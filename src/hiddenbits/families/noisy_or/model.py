@@ -23,7 +23,7 @@ import numpy as np
 
 from hiddenbits.array_types import AnyArray, Floats, Rows
 from hiddenbits.data import Block
-from hiddenbits.data.summary import Summary
+from hiddenbits.data.summary import ColumnSums
 from hiddenbits.families.nodes.model import Nodes
 from hiddenbits.families.nodes.params import NodeCounts, Scores
 from hiddenbits.families.nodes.posterior import footprint
@@ -56,7 +56,7 @@ class NoisyOr(Layered, AsOnSubsample, Linked, Nodes[NoisyOrParams]):
         """Return what a block costs: every state is a node."""
         return footprint(1 << self.n_components[0], n_columns, row_cells)
 
-    def start(self, summary: Summary, key: Key, passes: Passes) -> NoisyOrParams:
+    def start(self, summary: ColumnSums, key: Key, passes: Passes) -> NoisyOrParams:
         """Return the lowest layer, with nearly equal causes."""
         K = self.n_components[0]
         f = first_strengths(summary.means, K, self.leak, None, key.rng())

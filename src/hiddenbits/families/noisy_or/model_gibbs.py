@@ -24,7 +24,7 @@ import numpy as np
 
 from hiddenbits.array_types import Floats
 from hiddenbits.data import Arrays, Block
-from hiddenbits.data.summary import Summary
+from hiddenbits.data.summary import ColumnSums
 from hiddenbits.families.noisy_or.gibbs import Children, Network, sweep
 from hiddenbits.families.noisy_or.params import Learns, NoisyOrParams
 from hiddenbits.families.noisy_or.rows import SampledRows
@@ -132,7 +132,7 @@ class NoisyOrSampler(SampledRows):
         n_causes = self.n_components[layer]
         return first_prior(self.prior, n_causes) * n_causes / size
 
-    def start(self, summary: Summary, key: Key, passes: Passes) -> NoisyOrParams:
+    def start(self, summary: ColumnSums, key: Key, passes: Passes) -> NoisyOrParams:
         """Return the lowest layer, with nearly equal causes."""
         size = self.size_at_first(0)
         f = first_strengths(summary.means, size, self.leak, self.first_range, key.rng())
@@ -250,7 +250,7 @@ class NoisyOrBlocks(NoisyOrSampler):
     stop_below: ClassVar[float] = 0.05
     memory_type = StepCount
 
-    def first_memory(self, params: NoisyOrParams, summary: Summary, key: Key) -> StepCount:
+    def first_memory(self, params: NoisyOrParams, summary: ColumnSums, key: Key) -> StepCount:
         """Return a count of 0."""
         return StepCount(np.zeros(()))
 

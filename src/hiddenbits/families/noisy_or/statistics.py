@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 from hiddenbits.array_types import Bytes, Floats
 from hiddenbits.data import Arrays, Block
-from hiddenbits.data.declared import Sums
+from hiddenbits.data.declared import WeightedSums
 from hiddenbits.families.noisy_or.gibbs import Children, Network, States, Sweep, log_joints, sweep
 from hiddenbits.families.noisy_or.m_step import best_layer, best_priors, best_strengths
 from hiddenbits.families.noisy_or.params import Learns, NoisyOrParams, all_states
@@ -19,7 +19,7 @@ MOST_COUNTED = 8  # largest number of causes of an upper layer whose children ar
 
 
 @dataclass(frozen=True, eq=False)
-class NoisyOrStats(Sums):
+class NoisyOrStats(WeightedSums):
     """Counts over sampled states; of layers above the lowest, one after the other.
 
     `fired` and `tried` are A and T of `best_strengths`: of the lowest layer with shapes (K + 1, columns) and (K + 1,

@@ -32,7 +32,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from hiddenbits.array_types import Floats
-from hiddenbits.data.summary import Summary
+from hiddenbits.data.summary import ColumnSums
 from hiddenbits.families.logistic_pca.start import start_logistic
 from hiddenbits.families.nodes.model import Nodes
 from hiddenbits.families.nodes.params import NodeCounts
@@ -84,7 +84,7 @@ class Topographic(AsOnSubsample, Nodes[TopographicParams], Linked, Declared[Topo
             return self.n_points
         return int(grid_side(self.n_components, self.n_points) ** self.n_components)
 
-    def start(self, summary: Summary, key: Key, passes: Passes) -> TopographicParams:
+    def start(self, summary: ColumnSums, key: Key, passes: Passes) -> TopographicParams:
         """Return the flat map that logistic PCA begins with: the coefficients of the cosines are 0."""
         flat = start_logistic(self.n_components, "pca", summary, key, passes)
         q, M, d = self.n_components, self.n_features, len(flat.intercepts)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from hiddenbits.array_types import Floats
 from hiddenbits.data import Arrays, Block
-from hiddenbits.data.summary import Summary
+from hiddenbits.data.summary import ColumnSums
 from hiddenbits.families.nodes.params import NodeCounts, Scores
 from hiddenbits.families.topographic_map.model import Topographic, sobol_points
 from hiddenbits.families.topographic_map.params import REALS, TopographicParams
@@ -107,7 +107,7 @@ class TopographicSteps(Topographic):
         """Return the form of the model that online EM needs: a fitted map, whose points stay, learns from all rows."""
         return Topographic(self.n_components, self.n_points, self.n_features, self.length_scale, self.ridge)
 
-    def first_memory(self, params: TopographicParams, summary: Summary, key: Key) -> StepsMemory:
+    def first_memory(self, params: TopographicParams, summary: ColumnSums, key: Key) -> StepsMemory:
         """Return no averages yet, and the points that stay the same."""
         still, none = np.zeros_like(params.joint), np.zeros(())
         return StepsMemory(

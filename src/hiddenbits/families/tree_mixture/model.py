@@ -36,8 +36,8 @@ from numpy.typing import NDArray
 
 from hiddenbits.array_types import Bytes, Floats
 from hiddenbits.data import Block
-from hiddenbits.data.declared import Sums
-from hiddenbits.data.summary import Summary
+from hiddenbits.data.declared import WeightedSums
+from hiddenbits.data.summary import ColumnSums
 from hiddenbits.families.nodes.classes import Classes
 from hiddenbits.families.tree_mixture import rows as tree_rows
 from hiddenbits.families.tree_mixture.params import TreeParams, TreeStats
@@ -124,7 +124,7 @@ class Trees(AsOnSubsample, Linked, ClassCodes[TreeParams]):
             flops=4 * row_cells * K,
         )
 
-    def start(self, summary: Summary, key: Key, passes: Passes) -> TreeParams:
+    def start(self, summary: ColumnSums, key: Key, passes: Passes) -> TreeParams:
         """Return classes that k-means found among the rows, without links."""
         classes = Classes(self.n_components).start(summary, key, passes)
         (d, K), m, both = classes.probabilities.shape, np.full(summary.means.shape, 0.5), np.zeros(0)
@@ -311,7 +311,7 @@ class OnlineTrees(Trees):
         """Return all classes, or none where the counts of their pairs are too many: trees stay as they are then."""
         return slice(0, self.n_components if self.n_parts(params.n_columns) == 1 else 0)
 
-    def stats_flaw(self, stats: Sums, params: TreeParams) -> str | None:
+    def stats_flaw(self, stats: WeightedSums, params: TreeParams) -> str | None:
         """Return what makes statistics invalid for these parameters, or None."""
         counted = stats.to_arrays()["pairs"].shape == (self.n_components, n_pairs(params.n_columns))
         wrong = "the statistics have no counts of pairs" if self.looked_at(params).stop and not counted else None

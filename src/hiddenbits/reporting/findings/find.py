@@ -119,7 +119,7 @@ def _other_code(context: Context) -> list[str]:
     if not by_codes:
         return []
     (low, high), columns = max(by_codes.items(), key=lambda group: len(group[1]))
-    names = [*(column.name for column in table.coding.columns), *table.coding.left_out]
+    names = [*(column.name for column in table.coding.columns), *table.coding.excluded]
     pattern = f"{commonprefix(columns)}*"  # noqa: RUF071  (of texts, not of paths)
     named, more = columns, ""
     if len(columns) > 1 and {name for name in names if fnmatchcase(name, pattern)} == set(columns):

@@ -13,7 +13,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from hiddenbits.data.text_files import NAMES, SAMPLE_BYTES, found_encoding
+from hiddenbits.data.text_files import NAMES, SAMPLE_BYTES, detect_encoding
 from hiddenbits.exceptions import CSVDialectWarning, TableError
 from hiddenbits.quoting import printable
 
@@ -69,7 +69,7 @@ def find_dialect(head: bytes, specified: Dialect, suffix: str, skip_top: int = 0
 
     `skip_top` lines at the top are not part of the table.
     """
-    encoding = specified.encoding or found_encoding(head)
+    encoding = specified.encoding or detect_encoding(head)
     text = codecs.getincrementaldecoder(encoding)("replace").decode(head[:SAMPLE_BYTES])
     lines = text.splitlines(keepends=True)
     if len(lines) > 1 and len(head) >= SAMPLE_BYTES:

@@ -13,7 +13,7 @@ from typing import Any
 from hiddenbits.data.cell_checks import MAX_BYTES, MAX_COLUMNS, check_distinct
 from hiddenbits.data.coding.cells import ColumnCells
 from hiddenbits.data.coding.coded_columns import MISSING, UNKNOWN
-from hiddenbits.data.coding.vocabulary import PAIRS, is_blank, key_of, plain_word
+from hiddenbits.data.coding.vocabulary import PAIRS, is_na, key_of, plain_word
 from hiddenbits.data.columns.open import open_cells, plain_column
 from hiddenbits.data.file_request import FileRequest, naming, reading
 from hiddenbits.data.items.arrow import ItemOptions, open_arrow
@@ -312,7 +312,7 @@ def _is_header(first: list[str], request: FileRequest) -> bool:
     """Whether the first line contains names; see `open_csv`."""
     coded_column = plain_column("", request)
     keys = [key_of(cell) for cell in first]
-    codes = [coded_column.code_of(None if is_blank(key) else key) for key in keys]
+    codes = [coded_column.code_of(None if is_na(key) else key) for key in keys]
     words = [cell.strip() for cell, code in zip(first, codes, strict=True) if code == UNKNOWN]
     bits = [cell.strip() for cell, code in zip(first, codes, strict=True) if code < MISSING]
     if words and not bits and all(plain_word(word) in ANSWERS for word in words):

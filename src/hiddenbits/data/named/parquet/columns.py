@@ -10,7 +10,7 @@ from typing import Any
 from hiddenbits.array_types import AnyArray
 from hiddenbits.data.coding.cells import ColumnCells
 from hiddenbits.data.columns.gather import cells_of_arrow, numbers_of_arrow
-from hiddenbits.data.columns.protocol import Batch
+from hiddenbits.data.columns.protocol import ColumnBatch
 from hiddenbits.data.file_request import reading
 from hiddenbits.data.named.parquet.files import ParquetFiles
 
@@ -45,7 +45,7 @@ class ParquetColumns:
         """Number of rows."""
         return self.files.n_rows
 
-    def batches(self, start: int, stop: int, names: Sequence[str]) -> Iterator[Batch]:
+    def batches(self, start: int, stop: int, names: Sequence[str]) -> Iterator[ColumnBatch]:
         """Yield rows start to stop of some columns; text is dictionary-encoded, as in the files."""
         selected = [self.file_columns[name] for name in names]
         for path, first_row, batch in self.files.batches(

@@ -81,7 +81,7 @@ def open_parquet(
     max_bytes : int, default=4 GiB
         Maximum memory for pairs, if the lines of a row are not consecutive.
     """
-    files, infos = read_footers(request.files, request.schema, request.given)
+    files, infos = read_footers(request.files, request.schema, request.constants)
     schema = infos[0].schema
     with reading(request.files[0]):
         check_shape(files.n_rows, len(schema))
@@ -121,7 +121,7 @@ def open_files(
     if request.reals:
         raise TableError("reals=True is for tables in memory, and this one stays in its files. Load the rows.")
     check_options(open_parquet, options, "parquet")
-    file_options = {"files": tuple(files), "given": tuple(constants), "schema": schema}
+    file_options = {"files": tuple(files), "constants": tuple(constants), "schema": schema}
     return open_parquet(FileRequest(**{**vars(request), **file_options}), **options)
 
 
@@ -142,9 +142,9 @@ def _refuse_lists(request: FileRequest, infos: Sequence[FileInfo]) -> None:
     if request.coding is not None:
         return
     with reading(request.files[0]):
-        columns = (request.choices or Choices()).about(names if request.names is None else request.names)
+        columns = (request.choices or Choices()).by_column(names if request.names is None else request.names)
         for field, column in zip(infos[0].schema, columns, strict=False):
-            if is_list(field.type) and not column.out:
+            if is_list(field.type) and not column.is_excluded:
                 raise TableError(
                     f"column {field.name!r} holds {field.type}, not 0 and 1. Exclude it with drop=[{field.name!r}], or "
                     f"read its lists of items with column={field.name!r}."

@@ -18,7 +18,7 @@ from hiddenbits.array_types import Floats
 from hiddenbits.data import Block
 from hiddenbits.data.operands import scratch
 from hiddenbits.data.row_sampling import RowSampler, SomeRows
-from hiddenbits.data.summary import Summary
+from hiddenbits.data.summary import ColumnSums
 from hiddenbits.families.logistic_pca.gaussian_cells import gaussian_cells
 from hiddenbits.families.logistic_pca.sparse.params import AnchoredParams, cut
 from hiddenbits.families.logistic_pca.start import NOISE, PASSES, Product, centered_product
@@ -128,7 +128,7 @@ def _product(means: Floats, scale: Floats, V: Floats, block: Block) -> Product:
     return Product(scale[:, None] * product)
 
 
-def _on_sample(summary: Summary, key: Key, passes: Passes) -> Passes:
+def _on_sample(summary: ColumnSums, key: Key, passes: Passes) -> Passes:
     """Return a function that sums over a sample of a long table, read once, or over all rows of other tables."""
     weight, d = float(summary.weight), len(summary.means)
     if weight < MIN_RATIO * SAMPLE_ROWS or SAMPLE_ROWS * d > MOST_CELLS:
@@ -148,7 +148,7 @@ def _on_sample(summary: Summary, key: Key, passes: Passes) -> Passes:
 
 
 def start_sparse(
-    n_components: int, n_cells: int, start_from: str, summary: Summary, key: Key, passes: Passes
+    n_components: int, n_cells: int, start_from: str, summary: ColumnSums, key: Key, passes: Passes
 ) -> AnchoredParams:
     """Return the start of a restart: principal components the first time, later random loadings.
 

@@ -38,7 +38,7 @@ from scipy import sparse
 from hiddenbits.array_types import Floats, Rows
 from hiddenbits.data import Block
 from hiddenbits.data.kernels import compiled_twin
-from hiddenbits.data.summary import Summary
+from hiddenbits.data.summary import ColumnSums
 from hiddenbits.families.logistic_pca.params import params_mismatch
 from hiddenbits.families.logistic_pca.sparse.expectations import (
     at_anchors,
@@ -163,7 +163,7 @@ class SparseLogistic:
             flops=4.0 * row_cells * (q + 1) + 10.0 * group + 100.0,
         )
 
-    def start(self, summary: Summary, key: Key, passes: Passes) -> AnchoredParams:
+    def start(self, summary: ColumnSums, key: Key, passes: Passes) -> AnchoredParams:
         """Return principal components, or random loadings, with cells for the prior."""
         return start_sparse(self.n_components, self.n_cells, self.start_from, summary, key, passes)
 

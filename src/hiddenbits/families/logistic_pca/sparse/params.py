@@ -10,7 +10,7 @@ import numpy as np
 
 from hiddenbits.array_types import AnyArray, Floats, Rows
 from hiddenbits.data import Arrays
-from hiddenbits.data.declared import Params, Sums
+from hiddenbits.data.declared import Params, WeightedSums
 from hiddenbits.families.logistic_pca.params import LARGEST, LogisticParams
 from hiddenbits.maths.packed_symmetric import identity, packed_size
 
@@ -108,7 +108,7 @@ class AnchoredParams(Params):
 
 
 @dataclass(frozen=True, eq=False)
-class AnchoredStats(Sums):
+class AnchoredStats(WeightedSums):
     """Sums over rows.
 
     Attributes

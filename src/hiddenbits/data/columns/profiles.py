@@ -1,4 +1,4 @@
-"""One scan over named columns, which counts the distinct values of each, batch by batch."""
+"""The counts of the distinct values of each named column, from one reading of the rows, batch by batch."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import numpy as np
 from hiddenbits.array_types import AnyArray
 from hiddenbits.data.coding.cells import keys_of
 from hiddenbits.data.coding.coded_columns import BIT_KEYS
-from hiddenbits.data.coding.vocabulary import MISSING_NUMBERS, Key, is_blank, key_of, plain_number
-from hiddenbits.data.columns.protocol import Batch, Columns
+from hiddenbits.data.coding.vocabulary import MISSING_NUMBERS, Key, is_na, key_of, plain_number
+from hiddenbits.data.columns.protocol import ColumnBatch, Columns
 
 CODES = np.array(sorted(MISSING_NUMBERS))
 
@@ -28,25 +28,25 @@ class ColumnProfile:
     name : str
         Its name.
     form : str
-        "date" or "other" where the type of the column says that it holds neither numbers nor categories.
+        "date" or "other" if the type of the column shows that it holds neither numbers nor categories.
     counts : dict
         How often each value occurs; None stands for missing values.
-    cut : int
-        How many values were counted one by one, of a column that has more: only some of them are here, the first, the
-        codes for missing, the smallest and the largest number. 0 where all are here.
-    infinite : int
+    most_counted : int
+        0 if all values were counted. Of a column with more values than this, `counts` has only some: the first, codes
+        for missing values, the smallest and the largest number.
+    first_infinite : int
         The first row with an infinite number.
     """
 
     name: str
     form: str = ""
     counts: dict[Any, int] = field(default_factory=dict)
-    cut: int = 0
-    infinite: int = 0
+    most_counted: int = 0
+    first_infinite: int = 0
 
     @cached_property
     def keys(self) -> dict[Any, Key | None]:
-        """The distinct values as they are compared; None for missing values, those in words too."""
+        """The distinct values as they are compared; None for missing values, also for words such as "n/a"."""
         return dict(zip(self.counts, keys_of(list(self.counts)), strict=True))
 
     @property
@@ -60,8 +60,8 @@ class ColumnProfile:
         return all(key is None or isinstance(key, float) for key in self.keys.values())
 
 
-def look(columns: Columns, *, most: float = math.inf) -> dict[str, ColumnProfile]:
-    """Go through the rows once and count the values of each column; of a column with more than `most` only some."""
+def profile_columns(columns: Columns, *, most: float = math.inf) -> dict[str, ColumnProfile]:
+    """Read the rows once and count the values of each column; only some if a column has more than `most`."""
     tallies = [_Tally(name, most) for name in columns.names]
     for batch in columns.batches(0, columns.n_rows, columns.names):
         with batch.reading():
@@ -73,52 +73,53 @@ def look(columns: Columns, *, most: float = math.inf) -> dict[str, ColumnProfile
 class _Tally:
     """Counts the values of a column: all of them, as long as there are no more than `most`.
 
-    Of a column with more it matters whether all are numbers, whether these count the rows, and which codes for missing
-    there are; the first values tell ids from text.
+    For a column with more it matters whether all are numbers, whether these count the rows, and which codes for missing
+    values there are; the first values distinguish ids from text.
     """
 
     def __init__(self, name: str, most: float) -> None:
         self.name, self._form, self._most = name, "", most
         self._counts: dict[tuple[type, Any], int] = {}
-        self._missing = self._infinite = 0
-        self._cut, self._numbers = False, _Numbers()
+        self._n_missing = self._first_infinite = 0
+        self._has_many, self._numbers = False, _ManyValues()
 
-    def add(self, batch: Batch) -> None:
+    def add(self, batch: ColumnBatch) -> None:
         """Count some more cells."""
-        numbers = batch.numbers(self.name) if self._cut else None
+        numbers = batch.numbers(self.name) if self._has_many else None
         if numbers is not None:
-            values, many = self._numbers.telling(numbers)
+            values, counts = self._numbers.informative(numbers)
         else:
             cells = batch.cells(self.name)
             self._form = self._form or cells.form
-            values, many = cells.values, cells.many()
-        for value, count in zip(values, many, strict=True):
+            values, counts = cells.values, cells.counts()
+        for value, count in zip(values, counts, strict=True):
             if value is None:
-                self._missing += count
-            elif self._cut:
+                self._n_missing += count
+            elif self._has_many:
                 self._numbers.add(value, count)
             elif count:
-                at = (type(value), value)  # a Counter is half as quick for values that are new
-                self._counts[at] = self._counts.get(at, 0) + count
-        if not self._cut and len(self._counts) > self._most:
-            self._cut = True
+                typed = (type(value), value)  # a Counter is half as fast for values that are new
+                self._counts[typed] = self._counts.get(typed, 0) + count
+        if not self._has_many and len(self._counts) > self._most:
+            self._has_many = True
             for (_, value), count in self._counts.items():
                 self._numbers.add(value, count)
             self._counts = dict(list(self._counts.items())[: int(self._most)])
-        if not self._infinite and any(is_infinite(value) for value in values):
+        if not self._first_infinite and any(is_infinite(value) for value in values):
             cells = batch.cells(self.name)
             rows = [cells.first_row(k) for k, value in enumerate(cells.values) if is_infinite(value)]
-            self._infinite = batch.first_row + min(rows)
+            self._first_infinite = batch.first_row + min(rows)
 
     def profile(self) -> ColumnProfile:
         """Return the counts."""
         counts: dict[Any, int] = {}
         for (_, value), count in self._counts.items():  # True and 1 are one value here
             counts[value] = counts.get(value, 0) + count
-        if self._cut and not self._form:
-            counts = self._numbers.more(counts, int(self._most))
-        cut = int(self._most) if self._cut else 0
-        return ColumnProfile(self.name, self._form, {**counts, None: self._missing}, cut, self._infinite)
+        if self._has_many and not self._form:
+            counts = self._numbers.added_to(counts, int(self._most))
+        most_counted = int(self._most) if self._has_many else 0
+        counts[None] = self._n_missing
+        return ColumnProfile(self.name, self._form, counts, most_counted, self._first_infinite)
 
 
 def is_infinite(value: Any) -> bool:
@@ -128,35 +129,35 @@ def is_infinite(value: Any) -> bool:
     return isinstance(value, float) and math.isinf(value)
 
 
-class _Numbers:
-    """What is kept of a column with many values, for as long as all of them are numbers."""
+class _ManyValues:
+    """What is recorded of a column with many values, as long as all of them are numbers."""
 
     def __init__(self) -> None:
         self.all_numbers = self._whole = True
         self._word: Any = None
         self._n_cells = 0
-        self._low, self._high = math.inf, -math.inf  # of those that are no codes for missing
+        self._low, self._high = math.inf, -math.inf  # of those that are not codes for missing values
         self._codes: Counter[int | float] = Counter()
 
-    def telling(self, numbers: AnyArray) -> tuple[list[Any], list[int]]:
-        """Return those of some cells that can tell something: codes for missing, and the smallest and largest other."""
+    def informative(self, numbers: AnyArray) -> tuple[list[Any], list[int]]:
+        """Return the values that matter and their counts: codes for missing values, the smallest and largest other."""
         numbers = np.ma.filled(numbers.astype(float), np.nan)
         missing = np.isnan(numbers)
         numbers = numbers[~missing]
         self._whole = self._whole and bool((numbers == np.rint(numbers)).all())
         coded = np.isin(numbers, CODES)
-        values, many = np.unique(numbers[coded], return_counts=True)
+        codes, counts = np.unique(numbers[coded], return_counts=True)
         others = numbers[~coded]
         ends = [others.min(), others.max()] if len(others) else []
-        weights = [len(others) - 1, 1] if len(others) else []
-        found = [float(value) for value in (*values, *ends)]
-        return [*found, None], [*many.tolist(), *weights, int(missing.sum())]
+        end_counts = [len(others) - 1, 1] if len(others) else []
+        values = [float(value) for value in (*codes, *ends)]
+        return [*values, None], [*counts.tolist(), *end_counts, int(missing.sum())]
 
     def add(self, value: Any, count: int) -> None:
-        """Take some cells of one value."""
+        """Record some cells of one value."""
         key = key_of(value)
         if isinstance(key, str):
-            if not is_blank(key):
+            if not is_na(key):
                 self.all_numbers, self._word = False, value
         elif count:
             self._n_cells += count
@@ -166,8 +167,8 @@ class _Numbers:
             else:
                 self._low, self._high = min(self._low, key), max(self._high, key)
 
-    def more(self, counts: dict[Any, int], most: int) -> dict[Any, int]:
-        """Return the counts of the first values, with what came later."""
+    def added_to(self, counts: dict[Any, int], most: int) -> dict[Any, int]:
+        """Return the counts of the first values together with those recorded here."""
         if not self.all_numbers:
             return {**counts, self._word: counts.get(self._word, 1)}
         if self._whole and self._high - self._low == self._n_cells - 1:  # they count the rows
