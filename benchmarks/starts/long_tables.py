@@ -66,7 +66,7 @@ def one(name: str, n: int, seed: int, *, second: bool) -> dict[str, float]:
     """Fit as by default and in the way to compare with: with one subsample alone, or with none."""
     kind, model = FAMILIES[name]
     X, new = rows_from(kind, n, seed)
-    other_way = patch.object(*((subsample_start, "LARGER") if second else (sizes, "FEWEST")), n)
+    other_way = patch.object(*((subsample_start, "LARGER") if second else (sizes, "MIN_SUBSAMPLE")), n)
     (few, few_s), (other, other_s) = (fitted(with_seed(model, seed), X, way) for way in (nullcontext(), other_way))
     return {
         "seconds": few_s,

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 
-from hiddenbits.families.registry import ESTIMATORS
+from hiddenbits.families._base.persistence import ESTIMATORS
 from hiddenbits.model_api import (
     Extrapolates,
     Promises,

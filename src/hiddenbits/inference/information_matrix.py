@@ -217,7 +217,7 @@ def _derivatives(model: Any, statistic: Callable[[Any], Any], vector: Floats, ke
     """Return the derivatives of a statistic by some coordinates, by central differences."""
 
     def at(shift: Floats) -> Floats:
-        found = statistic_values(statistic(model._at_vector(vector + shift)), -1)
+        found = statistic_values(statistic(model._with_vector(vector + shift)), -1)
         return np.concatenate([array.ravel() for array, *_ in found.values()])
 
     columns = []

@@ -165,8 +165,8 @@ def _check_model(model: BaseEstimator, *, ellipses: bool, arrows: bool) -> None:
     if is_curved(model):
         if ellipses:
             raise ValueError(
-                "Ellipses need a Gaussian posterior. On a curved map a row may even lie in two places: model.places(X) "
-                "says which. Remove ellipses=."
+                "Ellipses need a Gaussian posterior. On a curved map it may have two modes: model.position_summary(X). "
+                "Remove ellipses=."
             )
         if arrows:
             raise ValueError("A curved map has no one direction for a column. Use lines= instead of arrows=.")

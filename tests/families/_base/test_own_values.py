@@ -163,9 +163,9 @@ def test_completed_rows_are_in_own_values(kind, tmp_path):
 
 def test_written_files_have_own_values_and_ids(tmp_path, monkeypatch):
     pq = pytest.importorskip("pyarrow.parquet")
-    from hiddenbits.families._base import file_verbs
+    import hiddenbits.families._base.write_results as parquet_output
 
-    monkeypatch.setattr(file_verbs, "FILE_BYTES", 8 * 7 * 25)  # several files
+    monkeypatch.setattr(parquet_output, "FILE_BYTES", 8 * 7 * 25)  # several files
     frame = survey()
     model = fitted(frame)
     folder = write_results(model, "complete", frame, tmp_path / "full.parquet")

@@ -7,7 +7,7 @@ import hiddenbits
 from hiddenbits import IndependentColumns, LatentClassAnalysis
 from hiddenbits.data import Table
 from hiddenbits.datasets import simulate_mixture
-from hiddenbits.families._base.file_verbs import METHODS
+from hiddenbits.families._base.write_results import METHODS
 from hiddenbits.tables import write_results
 from tests.contracts.conftest import NotResident
 
@@ -57,7 +57,7 @@ def test_completed_rows_can_be_opened_again(rows, tmp_path):
 def test_an_existing_folder_is_left_alone(rows, tmp_path):
     model = IndependentColumns().fit(rows)
     (tmp_path / "out.parquet").mkdir()
-    with pytest.raises(FileExistsError, match="choose another path"):
+    with pytest.raises(FileExistsError, match="specify another path"):
         write_results(model, "complete", rows, tmp_path / "out.parquet")
 
 
@@ -82,6 +82,6 @@ def test_unknown_verbs(rows, tmp_path):
 
 def test_an_address_is_refused(rows, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ValueError, match="not to an address"):
+    with pytest.raises(ValueError, match="not to a URL"):
         write_results(IndependentColumns().fit(rows), "complete", rows, "s3://bucket/out.parquet")
     assert list(tmp_path.iterdir()) == []

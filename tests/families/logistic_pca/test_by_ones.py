@@ -236,8 +236,8 @@ def test_which_way_is_taken_and_said(fitted, tmp_path, monkeypatch):
     quick = LogisticPCA(2, random_state=0, tol=0.1)
     assert quick.fit(sparse_rows).cost_ == "ones"
     assert quick.fit(X[:300]).cost_ == "cells"
-    assert "ones" in model.summary().story["passes"]
+    assert "ones" in model.summary().story["iterations"]
     model.save(tmp_path / "model.hb")
     loaded = hiddenbits.load(tmp_path / "model.hb")
     assert loaded.cost_ == "ones"
-    assert loaded.summary().story["passes"] == model.summary().story["passes"]
+    assert loaded.summary().story["iterations"] == model.summary().story["iterations"]

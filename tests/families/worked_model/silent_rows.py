@@ -26,7 +26,7 @@ from hiddenbits.data import Block
 from hiddenbits.data.declared import Params, Statistics
 from hiddenbits.data.summary import Summary
 from hiddenbits.families._base.parameters import COMMON
-from hiddenbits.families._base.transformer import CodingEstimator
+from hiddenbits.families._base.transformer import LatentEstimator
 from hiddenbits.maths.numerics import PROBABILITIES, SHARES, class_shares, clip_probability, softmax_rows
 from hiddenbits.model_api import ClassCodes, Footprint, Key, Passes, Promises
 
@@ -139,7 +139,7 @@ class SilentRows(ClassCodes[SilentParams]):
         )
 
 
-class SilentRowsMixture(CodingEstimator[SilentParams, SilentStats]):
+class SilentRowsMixture(LatentEstimator[SilentParams, SilentStats]):
     """The estimator: scikit-learn's side. `fit`, `score`, `transform`, `sample`, `complete`, ... are inherited."""
 
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {

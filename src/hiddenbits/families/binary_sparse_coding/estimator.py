@@ -13,7 +13,7 @@ from hiddenbits.array_types import Floats, Randomness
 from hiddenbits.families._base.columns import column_names, table_by_column
 from hiddenbits.families._base.parameters import COMMON, HiddenParts
 from hiddenbits.families._base.showing import strongest_each_way
-from hiddenbits.families._base.transformer import CodingEstimator
+from hiddenbits.families._base.transformer import LatentEstimator
 from hiddenbits.families.binary_sparse_coding.annealing import AnnealedCoding
 from hiddenbits.families.binary_sparse_coding.params import CodingParams
 from hiddenbits.shown import SummaryTable
@@ -100,7 +100,7 @@ class Annealing(BaseEstimator):  # type: ignore[misc]
         self.start_active = start_active
 
 
-class BinarySparseCoding(CodingEstimator[CodingParams, Any]):
+class BinarySparseCoding(LatentEstimator[CodingParams, Any]):
     """A few of many causes are on in each row, and what they add up to is the row, but for noise.
 
     For real numbers: patches of images, spectra, recordings. Every cause has a field, the numbers that it adds where it
@@ -179,9 +179,9 @@ class BinarySparseCoding(CodingEstimator[CodingParams, Any]):
     _takes_reals = True  # numbers are taken as they are
     visible = "reals"  # what a `CombinationMachine` may be told, and `evaluate` asks
 
-    _code_axis = "H"
-    _code_word = "cause"
-    _score_is = None  # a free energy, at the temperature of its pass
+    _latent_axis = "H"
+    _latent_name = "cause"
+    _objective_name = None  # a free energy, at the temperature of its pass
     _hidden_parts: ClassVar[tuple[HiddenParts, ...]] = (HiddenParts("causes"),)
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **COMMON,
@@ -273,12 +273,12 @@ class BinarySparseCoding(CodingEstimator[CodingParams, Any]):
             start_active=plan.start_active,
         )
 
-    def _finished(self, params: CodingParams) -> CodingParams:
+    def _canonical_params(self, params: CodingParams) -> CodingParams:
         """Causes in order of falling activity, those with one for all by the length of their fields."""
         return params.ordered()
 
     def _tables(self) -> dict[str, SummaryTable]:
-        names, causes, W = column_names(self), self._code_names(), self.components_
+        names, causes, W = column_names(self), self._latent_names(), self.components_
         adds = strongest_each_way(W, names, "adds to", "takes from")
         fields = dict(zip(causes, W, strict=True))
         return {

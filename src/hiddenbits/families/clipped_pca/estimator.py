@@ -15,7 +15,7 @@ from hiddenbits.data import Table
 from hiddenbits.engine import one_blas_thread
 from hiddenbits.exceptions import TableError
 from hiddenbits.families._base.inputs import as_table
-from hiddenbits.families._base.maps import MapEstimator
+from hiddenbits.families._base.latent_space import LatentSpaceEstimator
 from hiddenbits.families._base.parameters import COMMON, DRAWS, HiddenParts
 from hiddenbits.families._base.showing import spectrum_table
 from hiddenbits.families.clipped_pca.model import Clipped, ClippedRaw
@@ -25,7 +25,7 @@ from hiddenbits.model_api import RowModel
 from hiddenbits.shown import SummaryTable
 
 
-class ClippedPCA(MapEstimator[ClippedParams, ClippedStats]):
+class ClippedPCA(LatentSpaceEstimator[ClippedParams, ClippedStats]):
     """Clipped PCA: each row is a point in a few dimensions, and each bit says on which side of a plane it lies.
 
     y ~ N(0, I); a column has a hidden variable w.y + noise of variance 1, and its bit is 1 where that is above the
@@ -119,7 +119,7 @@ class ClippedPCA(MapEstimator[ClippedParams, ClippedStats]):
     True
     """
 
-    _score_is = None  # of pairs of columns
+    _objective_name = None  # of pairs of columns
     _kind: ClassVar[type[Clipped]] = Clipped
     _hidden_parts: ClassVar[tuple[HiddenParts, ...]] = (HiddenParts("dimensions", "columns"),)
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
@@ -196,7 +196,7 @@ class ClippedPCA(MapEstimator[ClippedParams, ClippedStats]):
             cap=self.max_communality,
             factor_steps=self.factor_steps,
             n_draws=self.n_draws,
-            seed=self._draw_seed,
+            seed=self._sampling_seed,
         )
 
     def _pass_height(self, model: RowModel[ClippedParams, ClippedStats], table: Table) -> int:

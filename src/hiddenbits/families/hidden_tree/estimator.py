@@ -15,7 +15,7 @@ from hiddenbits.data import Table
 from hiddenbits.families._base.columns import column_names, table_by_column
 from hiddenbits.families._base.estimator import FIRST_RESTARTS
 from hiddenbits.families._base.parameters import COMMON, HiddenParts
-from hiddenbits.families._base.transformer import CodingEstimator
+from hiddenbits.families._base.transformer import LatentEstimator
 from hiddenbits.families.hidden_tree.model import StateTree
 from hiddenbits.families.hidden_tree.params import HiddenTreeParams, HiddenTreeStats
 from hiddenbits.maths.pair_counts import refuse_width
@@ -25,7 +25,7 @@ from hiddenbits.shown import SummaryTable
 MOST_COLUMNS = 8_000  # the counts of pairs that its tree is made from take 512 MB, three times as much with blanks
 
 
-class HiddenTree(CodingEstimator[HiddenTreeParams, HiddenTreeStats]):
+class HiddenTree(LatentEstimator[HiddenTreeParams, HiddenTreeStats]):
     """A tree of hidden variables: each column has one of its own, with a few states, on which its bit depends.
 
     Columns that are close in the tree share much, distant ones little, so that a row need not belong to one class as a
@@ -134,7 +134,7 @@ class HiddenTree(CodingEstimator[HiddenTreeParams, HiddenTreeStats]):
         refuse_width(table.shape[1], type(self).__name__, MOST_COLUMNS)
         return self._height(model, table)
 
-    def _code_names(self) -> list[str]:
+    def _latent_names(self) -> list[str]:
         K = self.probabilities_.shape[1]
         return [f"{name}_state_{k + 1}" for name in column_names(self) for k in range(K)]
 

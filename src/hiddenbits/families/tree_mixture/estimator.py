@@ -145,7 +145,7 @@ class TreeMixture(ClassesEstimator[TreeParams, TreeStats]):
         self.threshold = threshold
         self.random_state = random_state
 
-    def _more_starts(self, settings: Settings, _size: float) -> Settings:
+    def _with_extra_restarts(self, settings: Settings, _size: float) -> Settings:
         return replace(settings, n_init=2 * settings.n_init)
 
     def _model(self) -> Trees:
@@ -159,7 +159,7 @@ class TreeMixture(ClassesEstimator[TreeParams, TreeStats]):
         return self._height(model, table)
 
     def _tables(self) -> dict[str, SummaryTable]:
-        classes, names = self._code_names(), np.array(column_names(self), dtype=object)
+        classes, names = self._latent_names(), np.array(column_names(self), dtype=object)
         k, child = np.nonzero(self.parents_ >= 0)
         if_zero, if_one = self.conditionals_[k, child].T
         links = {
