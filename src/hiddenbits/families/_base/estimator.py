@@ -301,29 +301,23 @@ class ModelEstimator(CallbackSupportMixin, BaseEstimator, Generic[P, S]):  # typ
         engine = current()
         if engine.checkpoint is not None and not isinstance(self.random_state, (int, np.integer)):
             raise ValueError("A fit with a checkpoint needs an integer random_state, or it could not be resumed.")
-        unordered = as_table(self, X, reset=True, sample_weight=sample_weight)
-        refuse_unsupported(self, unordered)
-        warn_of_small_weights(unordered)
+        table = as_table(self, X, reset=True, sample_weight=sample_weight)
+        refuse_unsupported(self, table)
+        warn_of_small_weights(table)
         model = self._model()
-        settings = replace(self._settings(), start_rows=subsample_if_long(self._subsample_rows(), unordered.shape[0]))
-        table = self._ordered_table(model, unordered)
-        model = self._model_for_fit(model, table)
-        grid = self._pass_grid(model, table, settings)
-        if grid.table.shape[0] < collapse_limit(settings.start_rows, table.shape[1]):
+        settings = replace(self._settings(), start_rows=subsample_if_long(self._subsample_rows(), table.shape[0]))
+        ordered = self._ordered_table(model, table)
+        model = self._model_for_fit(model, ordered)
+        grid = self._pass_grid(model, ordered, settings)
+        if grid.table.shape[0] < collapse_limit(settings.start_rows, ordered.shape[1]):
             settings = replace(settings, start_rows=None)
-        weight = total_weight(table)
-        settings = replace(self._settings_for(settings, model, weight, table.shape[1]), max_time=engine.max_time)
+        weight = total_weight(ordered)
+        settings = replace(self._settings_for(settings, model, weight, ordered.shape[1]), max_time=engine.max_time)
         checkpoints: Checkpoint | None = None
         lock: AbstractContextManager[None] = nullcontext()
         if engine.checkpoint is not None:
             checkpoints = Checkpoint(
-                engine.checkpoint,
-                model,
-                settings,
-                unordered.shape,
-                grid.height,
-                names=unordered.names,
-                version=unordered.version,
+                engine.checkpoint, model, settings, table.shape, grid.height, names=table.names, version=table.version
             )
             lock = checkpoints.held()
         LOG.info("%s: fit to %d x %d cells, rows of weight %.10g.", type(self).__name__, *grid.table.shape, weight)

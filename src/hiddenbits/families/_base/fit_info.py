@@ -53,11 +53,8 @@ def fit_info(estimator: Estimator) -> dict[str, str]:
     if estimator._objective_name and len(estimator.trace_):
         baseline = "" if estimator._independent is None else f"; independent columns {estimator._independent:.4f}"
         info["score"] = f"{estimator.trace_[-1] / total:.4f} nats per row ({estimator._objective_name}){baseline}"
-        if (
-            estimator._objective_name == LIKELIHOOD
-            and estimator._prior_settings is not None
-            and not prior_of(estimator)
-        ):
+        has_criteria = estimator._objective_name == LIKELIHOOD and estimator._prior_settings is not None
+        if has_criteria and not prior_of(estimator):
             info["fit"] = _criteria(float(estimator.trace_[-1]), estimator.n_parameters_, total)
     if messages := estimator._fit_warnings():
         info["warning"] = " ".join(messages)
@@ -77,8 +74,7 @@ def maximum_likelihood(estimator: Estimator, X: object, criterion: str) -> tuple
     if prior := prior_of(estimator):
         no_prior = ", ".join(f"{name}=0" for name in prior)
         raise ValueError(
-            f"{criterion} is defined for maximum likelihood, but this model was fitted with a prior. "
-            f"Fit with {no_prior}."
+            f"{criterion} is defined for maximum likelihood, but the model has a prior. Fit with {no_prior}."
         )
     if (kind := estimator._likelihood_kind) != "exact":
         raise ValueError(f"{criterion} needs an exact likelihood, but that of {estimator} is not exact ({kind}).")

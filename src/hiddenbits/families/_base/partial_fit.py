@@ -100,8 +100,7 @@ def refit(estimator: E, X: object, sample_weight: ArrayLike | None, tol: float |
     refitted, model = copy(estimator), estimator._model()
     if refitted._loop not in (fit_em, fit_closed_form):
         raise ValueError(
-            f"refit needs a model that is fitted by EM to convergence, but {refitted} has a schedule or random steps. "
-            "Use fit."
+            f"refit needs EM to convergence, but {refitted} is fitted by a schedule or by random steps. Use fit."
         )
     table = refitted._ordered_table(model, as_table(refitted, X, reset=False, sample_weight=sample_weight))
     settings = replace(refitted._settings(), n_init=1, online_passes=0, start_rows=None)
@@ -109,6 +108,5 @@ def refit(estimator: E, X: object, sample_weight: ArrayLike | None, tol: float |
     grid = refitted._pass_grid(model, table, settings)
     last_stage = len(stages_of(model)) - 1
     start = _FixedStart(Position(params=refitted._params, safe=refitted._params, stage=last_stage))
-    outcome = refitted._loop(model, grid, current().executor, settings, start, None)
-    refitted._set_fitted(outcome, total_weight(table))
+    refitted._set_fitted(refitted._loop(model, grid, current().executor, settings, start, None), total_weight(table))
     return refitted

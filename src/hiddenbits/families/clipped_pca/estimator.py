@@ -31,8 +31,8 @@ class ClippedPCA(LatentSpaceEstimator[ClippedParams, ClippedStats]):
     y ~ N(0, I); a column has a latent variable w.y + noise of variance 1, and is 1 if that is above the threshold of
     the column (Lee and Sompolinsky 1998; a probit factor model). The fit takes one pass over the table: it counts how
     often two columns are both 1, estimates the correlations of the latent variables from the counts (`tetrachoric`),
-    and factors them. It does not maximize the likelihood, but column means are exact. Missing values are excluded pair by
-    pair, which is right if they are missing completely at random. Counts add up: after `partial_fit` of several
+    and factors them. It does not maximize the likelihood, but column means are exact. Missing values are excluded pair
+    by pair, which is right if they are missing completely at random. Counts add up: after `partial_fit` of several
     batches, the fit is the same as to all rows at once.
 
     With up to three dimensions the likelihood and posterior are integrated on a grid, if a sufficiently fine one is
@@ -307,7 +307,7 @@ class ClippedPCA(LatentSpaceEstimator[ClippedParams, ClippedStats]):
         if not full:
             return super().sample(n_samples, return_latent=return_latent, random_state=random_state)
         root = np.asarray(np.linalg.cholesky(self.corrected_correlation_), np.float64)
-        sampler = partial(self._model().sample_correlated, self._params, root)
+        sampler = partial(self._model().sample_all, self._params, root)
         return self._sample(sampler, n_samples, random_state, return_latent)
 
     def morph(self, a: Any, b: Any, steps: int = 9, *, soft: bool = False) -> AnyArray:

@@ -167,9 +167,7 @@ class Clipped(Declared[ClippedParams], ClippedRows):
         """Return C^XX with positive eigenvalues and a unit diagonal, from which W is computed."""
         return clipped(params.correlation, FLOOR)
 
-    def sample_correlated(
-        self, params: ClippedParams, root: Floats, n: int, rng: np.random.Generator
-    ) -> tuple[Bytes, Floats]:
+    def sample_all(self, params: ClippedParams, root: Floats, n: int, rng: np.random.Generator) -> tuple[Bytes, Floats]:
         """Sample n rows whose latent variables have the correlations root @ root.T, without latent positions."""
         z = rng.standard_normal((n, params.n_columns)) @ root.T
         z += params.biases
@@ -244,9 +242,8 @@ def factors(matrix: Floats, n_components: int, cap: float, n_steps: int) -> Floa
 def capped(W: Floats, cap: float) -> Floats:
     """Return W with |w|^2 of at most `cap`; with a cap of 1, noise that only results from FLOOR is removed."""
     communality = np.maximum((W**2).sum(axis=1), np.finfo(float).tiny)
-    full = np.where(communality > 1.0 - 2.0 * FLOOR, 1.0, communality)
-    new = full if cap == 1.0 else np.minimum(communality, cap)
-    return np.asarray(W * np.sqrt(new / communality)[:, None])
+    most = np.where(communality > 1.0 - 2.0 * FLOOR, 1.0, communality) if cap == 1.0 else np.minimum(communality, cap)
+    return np.asarray(W * np.sqrt(most / communality)[:, None])
 
 
 def leading(matrix: Floats, n_components: int) -> Floats:

@@ -86,16 +86,13 @@ def _scale(b: Floats, log_p: Floats) -> None:
 
 
 @reordered
-def _upward(
-    walk: AnyArray, cell_probabilities: Floats, moves: Floats, codes: Bytes, b: Floats, u: Floats, log_p: Floats
-) -> None:
+def _upward(walk: AnyArray, p_cells: Floats, moves: Floats, codes: Bytes, b: Floats, u: Floats, log_p: Floats) -> None:
     """Write b and u of every column, (d, K, ROWS), and ln P(x) of the rows with these cells, (d, ROWS)."""
     order, parents, rescaled = walk[0], walk[1], walk[2]
     K = b.shape[1]
     log_p[:] = 0.0
     for j in range(len(order)):
-        code, p0, p1 = codes[j], cell_probabilities[3 * j], cell_probabilities[3 * j + 1]
-        p_missing = cell_probabilities[3 * j + 2]
+        p0, p1, p_missing, code = p_cells[3 * j], p_cells[3 * j + 1], p_cells[3 * j + 2], codes[j]
         for k in range(K):
             for n in range(ROWS):
                 b[j, k, n] = p0[k] if code[n] == 0 else (p1[k] if code[n] == 1 else p_missing[k])
@@ -118,14 +115,7 @@ def _upward(
 
 @reordered
 def _downward(
-    walk: AnyArray,
-    transposed_moves: Floats,
-    codes: Bytes,
-    weights: Floats,
-    b: Floats,
-    u: Floats,
-    moved: Floats,
-    cells: Floats,
+    walk: AnyArray, moves_t: Floats, codes: Bytes, weights: Floats, b: Floats, u: Floats, moved: Floats, cells: Floats
 ) -> None:
     """Add the expected moves, without the factor A, (d, K, K), and the 1s and observed cells in states, (d, 2, K)."""
     order, parents = walk[0], walk[1]
@@ -144,7 +134,7 @@ def _downward(
                 for n in range(ROWS):
                     ratio[k, n] = g_parent[k, n] / message[k, n]
             _add_sums(ratio, g_j, moved[j])
-            _product(transposed_moves[j], ratio, down)
+            _product(moves_t[j], ratio, down)
             for k in range(K):
                 for n in range(ROWS):
                     g_j[k, n] *= down[k, n]
@@ -157,9 +147,9 @@ def _downward(
 @njit(cache=True, nogil=True)
 def add_block(
     walk: AnyArray,
-    cell_probabilities: Floats,
+    p_cells: Floats,
     moves: Floats,
-    transposed_moves: Floats,
+    moves_t: Floats,
     x: Bytes,
     observed: Bytes,
     weights: Floats,
@@ -172,7 +162,7 @@ def add_block(
 
     `walk` has the order, the parents and which columns are rescaled; `observed` is empty if every cell is observed.
     """
-    (n_rows, d), K = x.shape, cell_probabilities.shape[1]
+    (n_rows, d), K = x.shape, p_cells.shape[1]
     messages = buffer.reshape(2, d, K, ROWS)
     b, u = messages[0], messages[1]
     codes, w, logs = np.empty((d, ROWS), np.uint8), np.zeros(ROWS), np.empty(ROWS)
@@ -186,7 +176,7 @@ def add_block(
                 codes[j, n] = x[start + n, j]
                 if observed.size and observed[start + n, j] == 0:
                     codes[j, n] = MISSING
-        _upward(walk, cell_probabilities, moves, codes, b, u, logs)
+        _upward(walk, p_cells, moves, codes, b, u, logs)
         log_p[start : start + height] = logs[:height]
         if moved.size:
-            _downward(walk, transposed_moves, codes, w, b, u, moved, cells)
+            _downward(walk, moves_t, codes, w, b, u, moved, cells)

@@ -62,18 +62,13 @@ class NodeScores:
 
     @classmethod
     def of(
-        cls,
-        x_coefs: Floats,
-        observed_sums: Floats,
-        log_weights: Floats,
-        observed_coefs: Floats | None = None,
-        never_vanish: int = 0,
+        cls, a: Floats, c_sums: Floats, log_weights: Floats, c: Floats | None = None, never_vanish: int = 0
     ) -> NodeScores:
         """Return scores from a, Sum_j c_j, ln pi, and c; up to `never_vanish` columns exp(score) cannot underflow."""
         log_weights = log_weights[None, :]
-        zero_row = observed_sums + log_weights
-        may_vanish = len(x_coefs) > never_vanish and scores_may_vanish(x_coefs, zero_row[0])
-        return cls(x_coefs, zero_row, log_weights, may_vanish, observed_coefs)
+        zero_row = c_sums + log_weights
+        may_vanish = len(a) > never_vanish and scores_may_vanish(a, zero_row[0])
+        return cls(a, zero_row, log_weights, may_vanish, c)
 
     @cached_property
     def observed_coefs(self) -> Floats:
