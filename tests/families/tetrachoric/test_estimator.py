@@ -33,7 +33,7 @@ PSYCH = {
 
 
 def structured(seed, n, d, missing=0.0):
-    """Bits from two hidden dimensions, some cells blank."""
+    """Bits from two latent dimensions, some cells missing."""
     rng = np.random.default_rng(seed)
     hidden = rng.standard_normal((n, 2)) @ rng.standard_normal((2, d)) + rng.standard_normal((n, d))
     rows = (hidden > rng.uniform(-1, 1, d)).astype(float)

@@ -85,7 +85,7 @@ def test_probabilities_of_all_rows_add_up_to_one(seed):
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("storage", STORAGES)
 def test_gradient_equals_differences(seed, storage):
-    """Of weighted rows with blanks; central differences of 1e-5 are right to about 1e-9 of the sums."""
+    """Of weighted rows with missing values; central differences of 1e-5 are right to about 1e-9 of the sums."""
     rng = np.random.default_rng(seed)
     params, model = random_map(5, rng), Topographic(3, 32, 5)
     rows = random_rows(rng, 30, 5, missing=True)

@@ -19,7 +19,7 @@ def spectrum_table(eigenvalues: Floats, by_chance: Floats | None = None) -> Summ
     columns["share"] = eigenvalues / max(len(eigenvalues), 1)
     if by_chance is not None:
         columns["by chance"] = by_chance
-    return SummaryTable("Spectrum of the correlations of the hidden variables", columns, "eigenvalues")
+    return SummaryTable("Spectrum of the correlations of the latent variables", columns, "eigenvalues")
 
 
 def strongest(values: Floats, names: Sequence[str]) -> str:

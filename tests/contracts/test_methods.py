@@ -1,4 +1,4 @@
-"""The verbs of a fitted estimator against enumeration, for every storage."""
+"""The methods of a fitted estimator against enumeration, for every storage."""
 
 import numpy as np
 import pytest
