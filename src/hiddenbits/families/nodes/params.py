@@ -1,6 +1,6 @@
 """Parameters of a mixture with K nodes, the coefficients of its log-likelihood, and its expected counts.
 
-For a row with binary columns x_j and observed cells o_j (1 or 0) the log-likelihood at node k is linear in x and o:
+For binary columns x_j (0 if missing) and observed cells o_j (1 or 0) the log-likelihood at node k is linear in x and o:
 
     ln P(x, k) = ln pi_k + Sum_j o_j [ x_j ln theta_jk + (1 - x_j) ln(1 - theta_jk) ]
                = ln pi_k + Sum_j x_j a_jk + Sum_j o_j c_jk,      a = logit(theta),  c = ln(1 - theta)
