@@ -46,8 +46,8 @@ ax.imshow(images, cmap="Greys", vmin=0, vmax=1)
 ax.set_axis_off()
 
 # %%
-# Where an image could lie in two places, the mean of its posterior may be where no image is:
+# If the posterior of an image has two modes, its mean may be where no image is:
 
-places = curved.places(X)
-print(f"{places.two_places.mean():.1%} of the images have two places; ", end="")
-print(f"the median image shares {np.median(places.effective_points):.0f} of {len(curved.points_)} points")
+positions = curved.position_summary(X)
+print(f"{positions.two_places.mean():.1%} of the images have two modes; ", end="")
+print(f"the median image shares {np.median(positions.effective_points):.0f} of {len(curved.points_)} points")

@@ -87,7 +87,7 @@ def few_starts(short):
     """Start fits to small tables as often as those to large ones, where tests ask for something else."""
     with pytest.MonkeyPatch.context() as patch:
         if short:
-            patch.setattr("hiddenbits.families._base.estimator.SMALL", 0)
+            patch.setattr("hiddenbits.families._base.estimator.SMALL_TABLE_FLOPS", 0)
         yield
 
 

@@ -2,8 +2,8 @@
 
 from hiddenbits.display import Summary
 from hiddenbits.families.tetrachoric import TetrachoricCorrelations
-from hiddenbits.families.topographic_map.estimator import Places
+from hiddenbits.families.topographic_map.estimator import PositionSummary
 from hiddenbits.maths.rotation import RotatedLoadings
 from hiddenbits.reporting import Report
 
-__all__ = ["Places", "Report", "RotatedLoadings", "Summary", "TetrachoricCorrelations"]
+__all__ = ["PositionSummary", "Report", "RotatedLoadings", "Summary", "TetrachoricCorrelations"]

@@ -9,7 +9,7 @@ from hiddenbits.data.look import TableLook, look
 from hiddenbits.data.masking import hide_cells
 from hiddenbits.data.subset import repeat_rows, take_rows
 from hiddenbits.engine import Piece, map_pieces
-from hiddenbits.families._base.file_verbs import write_results
+from hiddenbits.families._base.write_results import write_results
 
 __all__ = [
     "Piece",

@@ -53,9 +53,9 @@ def test_same_bits_on_one_and_on_four_workers(n_workers, monkeypatch, tmp_path, 
 @pytest.mark.parametrize("missing", [False, True])
 def test_a_long_table_with_equal_rows(client, missing, monkeypatch):
     """Few distinct rows are gathered on the workers; of many, rows in memory are collapsed, those on disk not."""
-    monkeypatch.setattr("hiddenbits.families._base.sizes.FEWEST", 100)
-    monkeypatch.setattr("hiddenbits.families._base.sizes.ROWS_EACH", 1)
-    monkeypatch.setattr("hiddenbits.families._base.estimator.SMALL", 0)
+    monkeypatch.setattr("hiddenbits.families._base.sizes.MIN_SUBSAMPLE", 100)
+    monkeypatch.setattr("hiddenbits.families._base.sizes.ROWS_PER_COMPONENT", 1)
+    monkeypatch.setattr("hiddenbits.families._base.estimator.SMALL_TABLE_FLOPS", 0)
     monkeypatch.setattr("hiddenbits.families._base.estimator.block_height", lambda footprint: 256)
     rows = structured_rows(np.random.default_rng(0), 3000, 8, missing)
     weights = np.random.default_rng(1).uniform(0.5, 2.0, len(rows))

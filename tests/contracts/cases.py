@@ -35,8 +35,8 @@ from hiddenbits.families.noisy_or.model import NoisyOr
 from hiddenbits.families.noisy_or.params import NoisyOrParams
 from hiddenbits.families.topographic_map.model import Topographic, grid_points
 from hiddenbits.families.topographic_map.params import TopographicParams
+from hiddenbits.families.tree_mixture.estimator import TreeSearch
 from hiddenbits.families.tree_mixture.params import TreeParams
-from hiddenbits.families.tree_mixture.search import TreeSearch
 from hiddenbits.options import Annealing, Growth, Quadrature, Variational
 
 

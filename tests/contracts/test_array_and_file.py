@@ -64,10 +64,10 @@ REGIMES = {
 @pytest.fixture(params=REGIMES)
 def regime(request, monkeypatch):
     regime = REGIMES[request.param]
-    monkeypatch.setattr("hiddenbits.families._base.sizes.FEWEST", regime.start_rows)
-    monkeypatch.setattr("hiddenbits.families._base.sizes.ROWS_EACH", 1)
+    monkeypatch.setattr("hiddenbits.families._base.sizes.MIN_SUBSAMPLE", regime.start_rows)
+    monkeypatch.setattr("hiddenbits.families._base.sizes.ROWS_PER_COMPONENT", 1)
     if request.param != "short":
-        monkeypatch.setattr("hiddenbits.families._base.estimator.SMALL", 0)
+        monkeypatch.setattr("hiddenbits.families._base.estimator.SMALL_TABLE_FLOPS", 0)
     return regime
 
 

@@ -157,7 +157,7 @@ def test_a_fit_stops_when_its_time_is_over(case):
     if "max_iter" not in case.estimator.get_params():  # a closed form
         return
     rows = structured_rows(np.random.default_rng(3), 300, 8, missing=True)
-    with run_on(max_time=1e-9), pytest.warns(ConvergenceWarning, match="max_time of run_on was over"):
+    with run_on(max_time=1e-9), pytest.warns(ConvergenceWarning, match="reached the max_time of run_on"):
         model = clone(case.estimator).set_params(n_init=3, tol=0.0).fit(rows)
     assert model.stop_reason_ == "time"
     assert len(model.restarts_) == 1

@@ -16,10 +16,10 @@ from tests.contracts import (
     test_expect,
     test_fit,
     test_footprint,
+    test_methods,
     test_n_parameters,
     test_pseudo_statistics,
     test_same_bits,
-    test_verbs,
 )
 from tests.contracts.cases import Case
 from tests.families.worked_model.silent_rows import SilentParams, SilentRows, SilentRowsMixture
@@ -165,7 +165,7 @@ def n_parameters(case):
 
 def samples(case):
     fitted = clone(case.estimator).fit(test_fit.structured_rows(np.random.default_rng(0), 300, 6, missing=True))
-    test_verbs.test_sampling_moments(case, fitted, 0)
+    test_methods.test_sampling_moments(case, fitted, 0)
 
 
 def same_bits(case):

@@ -25,10 +25,10 @@ from hiddenbits import (
     TopographicMap,
     TreeMixture,
 )
+from hiddenbits.families._base.persistence import ESTIMATORS
 from hiddenbits.families.combination_machine.model import Combination
 from hiddenbits.families.combination_machine.model_real import CombinationReal
 from hiddenbits.families.hidden_tree.params import HiddenTreeParams
-from hiddenbits.families.registry import ESTIMATORS
 from tests.contracts.cases import (
     clipped_params,
     combination_params,

@@ -55,7 +55,7 @@ def test_resumed_equals_uninterrupted(case, passes, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.thin(3)
-def test_verbs_on_threads_and_from_parts(case, monkeypatch):
+def test_methods_on_threads_and_from_parts(case, monkeypatch):
     monkeypatch.setattr("hiddenbits.families._base.estimator.block_height", lambda footprint: 64)
     table = reals_table(0, n=300)
     model = clone(case.estimator).fit(table)
@@ -63,7 +63,7 @@ def test_verbs_on_threads_and_from_parts(case, monkeypatch):
         for walked in (table, in_parts(table, 9000)):
             there = clone(case.estimator).fit(walked)
             assert same(model._params, there._params)
-            for verb in ("transform", "score_samples", "complete"):
+            for method in ("transform", "score_samples", "complete"):
                 with hiddenbits.run_on(n_jobs=1):
-                    alone = getattr(model, verb)(table)
-                assert np.array_equal(getattr(there, verb)(walked), alone)
+                    alone = getattr(model, method)(table)
+                assert np.array_equal(getattr(there, method)(walked), alone)

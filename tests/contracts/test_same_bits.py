@@ -160,7 +160,7 @@ def test_online_fit_goes_on_after_loading(case, tmp_path):
 
 
 @pytest.mark.thin(3)
-def test_verbs_on_threads(case, monkeypatch):
+def test_methods_on_threads(case, monkeypatch):
     monkeypatch.setattr("hiddenbits.families._base.estimator.block_height", lambda footprint: 200)  # 8 blocks
     rows = structured_rows(np.random.default_rng(0), 1500, 8, missing=True)
     model = clone(case.estimator).fit(rows)

@@ -16,8 +16,8 @@ from hiddenbits import (
     TreeMixture,
     open_table,
 )
+from hiddenbits.families._base.persistence import ESTIMATORS
 from hiddenbits.families._base.sizes import refuse_unsupported
-from hiddenbits.families.registry import ESTIMATORS
 from tests.contracts.test_fit import structured_rows
 
 pytestmark = [pytest.mark.core, pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")]

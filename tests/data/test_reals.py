@@ -84,7 +84,7 @@ def test_files_are_refused_and_models_of_bits(tmp_path):
     with pytest.raises(TypeError, match="frames and arrays in memory, not for csv files"):
         open_table(tmp_path / "x.csv", reals=True)
     table = open_table(ROWS, reals=True)
-    with pytest.raises(TableError, match="LatentClassAnalysis needs bits, but this is a table of real numbers"):
+    with pytest.raises(TableError, match="LatentClassAnalysis needs binary columns, but this is a table of real"):
         LatentClassAnalysis(2).fit(table)
     with pytest.raises(TypeError, match="already open"):
         open_table(table, reals=True)

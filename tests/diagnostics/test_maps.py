@@ -68,7 +68,7 @@ def test_m2_is_that_of_enumeration(q, seed):
     cov = (A * P[:, None]).T @ A - np.outer(P @ A, P @ A)
     slopes = np.stack(
         [
-            (expected(model._at_vector(at + h * e)) - expected(model._at_vector(at - h * e))) / (2 * h)
+            (expected(model._with_vector(at + h * e)) - expected(model._with_vector(at - h * e))) / (2 * h)
             for e in np.eye(len(at))
         ],
         axis=1,

@@ -31,7 +31,7 @@ def test_time_is_over_before_it_grows(seed, limit, ticking, monkeypatch):
     """The fit is that of `start="noise"` with as many iterations."""
     monkeypatch.setattr(restarts, "QUICK_ITERATIONS", 30)
     X = rows(seed)
-    with run_on(max_time=limit), pytest.warns(ConvergenceWarning, match="max_time of run_on was over"):
+    with run_on(max_time=limit), pytest.warns(ConvergenceWarning, match="reached the max_time of run_on"):
         model = CombinationMachine(3, tol=0.0, random_state=seed).fit(X)
     assert model.stop_reason_ == "time"
     assert len(model.restarts_) == 1
@@ -47,7 +47,7 @@ def test_time_is_over_while_it_grows(seed, ticking, monkeypatch):
     """The better of the two: never worse than the quick way, of which so many iterations are done by then."""
     monkeypatch.setattr(restarts, "QUICK_ITERATIONS", 200)
     X = rows(seed)
-    with run_on(max_time=500.0), pytest.warns(ConvergenceWarning, match="max_time of run_on was over"):
+    with run_on(max_time=500.0), pytest.warns(ConvergenceWarning, match="reached the max_time of run_on"):
         model = CombinationMachine(6, tol=0.0, random_state=seed).fit(X)
     with pytest.warns(ConvergenceWarning):
         noise = CombinationMachine(6, start="noise", tol=0.0, max_iter=200, random_state=seed).fit(X)

@@ -29,7 +29,7 @@ from hiddenbits.families.combination_machine.growth import fit_machine
 from hiddenbits.families.combination_machine.model import Combination
 from hiddenbits.families.logistic_pca.model import Logistic
 from hiddenbits.families.nodes.classes import Classes
-from hiddenbits.families.tree_mixture.search import TreeSearch
+from hiddenbits.families.tree_mixture.estimator import TreeSearch
 from hiddenbits.model_api import Key
 from tests.contracts.conftest import table_of
 from tests.contracts.test_fit import structured_rows
@@ -219,14 +219,14 @@ def four_causes(seed):
 @pytest.mark.parametrize("name", [name for name in FAMILIES if name != "NoisyOrNetwork"])
 def test_columns_that_do_not_vary_on_few_rows(name, seed, monkeypatch, grids):
     """Three ones in all: few rows have none. A prior keeps parameters finite there, and all rows have the last word."""
-    monkeypatch.setattr("hiddenbits.families._base.sizes.FEWEST", 500)
-    monkeypatch.setattr("hiddenbits.families._base.sizes.ROWS_EACH", 1)
+    monkeypatch.setattr("hiddenbits.families._base.sizes.MIN_SUBSAMPLE", 500)
+    monkeypatch.setattr("hiddenbits.families._base.sizes.ROWS_PER_COMPONENT", 1)
     X = four_classes(seed)
     X[:, :2] = 0
     X[:3, 0], X[3:6, 1] = 1, 1
     few = clone(FAMILIES[name]).set_params(random_state=seed).fit(X)
     assert grids[0] < 1_100
-    monkeypatch.setattr("hiddenbits.families._base.sizes.FEWEST", 10**6)
+    monkeypatch.setattr("hiddenbits.families._base.sizes.MIN_SUBSAMPLE", 10**6)
     all_of_them = clone(FAMILIES[name]).set_params(random_state=seed).fit(X)
     assert few.trace_[-1] > all_of_them.trace_[-1] - 0.02 * len(X)  # maxima of their own: as below
     alone = np.full((2, 24), np.nan)
@@ -239,13 +239,13 @@ def test_columns_that_do_not_vary_on_few_rows(name, seed, monkeypatch, grids):
 @pytest.mark.parametrize("name", FAMILIES)
 def test_long_tables_are_fitted_as_well_as_by_all_rows(name, seed, monkeypatch, grids):
     """Four classes or causes. Where starts differ, fits end in maxima of their own: those may differ by 0.02."""
-    monkeypatch.setattr("hiddenbits.families._base.sizes.FEWEST", 500)
-    monkeypatch.setattr("hiddenbits.families._base.sizes.ROWS_EACH", 1)
+    monkeypatch.setattr("hiddenbits.families._base.sizes.MIN_SUBSAMPLE", 500)
+    monkeypatch.setattr("hiddenbits.families._base.sizes.ROWS_PER_COMPONENT", 1)
     X = four_causes(seed) if name == "NoisyOrNetwork" else four_classes(seed)
     few = clone(FAMILIES[name]).set_params(random_state=seed).fit(X)
     assert grids[0] < 1_100
     assert grids[-1] > 2_500  # equal rows are one
-    monkeypatch.setattr("hiddenbits.families._base.sizes.FEWEST", 10**6)
+    monkeypatch.setattr("hiddenbits.families._base.sizes.MIN_SUBSAMPLE", 10**6)
     all_of_them = clone(FAMILIES[name]).set_params(random_state=seed).fit(X)
     assert few.converged_
     assert few.trace_[-1] > all_of_them.trace_[-1] - 0.02 * len(X)
@@ -255,11 +255,11 @@ def test_long_tables_are_fitted_as_well_as_by_all_rows(name, seed, monkeypatch, 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_a_fit_whose_time_is_over_ends_on_the_subsample(name, monkeypatch, grids, tmp_path):
     """The clock goes on by a second whenever it is looked at: time is over in the first restart."""
-    monkeypatch.setattr("hiddenbits.families._base.sizes.FEWEST", 500)
-    monkeypatch.setattr("hiddenbits.families._base.sizes.ROWS_EACH", 1)
+    monkeypatch.setattr("hiddenbits.families._base.sizes.MIN_SUBSAMPLE", 500)
+    monkeypatch.setattr("hiddenbits.families._base.sizes.ROWS_PER_COMPONENT", 1)
     monkeypatch.setattr("hiddenbits.engine.loops.fit_context.time.monotonic", count().__next__)
     X = four_classes(0)
-    with run_on(max_time=20.0), pytest.warns(ConvergenceWarning, match="max_time of run_on was over"):
+    with run_on(max_time=20.0), pytest.warns(ConvergenceWarning, match="reached the max_time of run_on"):
         model = clone(FAMILIES[name]).set_params(random_state=0, tol=0.0).fit(X)
     assert max(grids) < 1_100
     assert model.stop_reason_ == "time"

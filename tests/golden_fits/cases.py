@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 import hiddenbits as hb
-from hiddenbits.families._base.file_verbs import METHODS
+from hiddenbits.families._base.write_results import METHODS
 from tests.golden_fits.tables import bits, blanked, reals, superposed
 
 BITS, BLANKED, REALS, CODED = bits(), blanked(bits()), reals(), superposed()

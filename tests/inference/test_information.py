@@ -71,9 +71,9 @@ def test_gradients_and_information_are_derivatives_of_the_likelihood(kind, seed)
         return np.array([(function(at + h * e) - function(at - h * e)) / (2 * h) for e in np.eye(len(at))])
 
     np.testing.assert_allclose(
-        model._row_gradients(X), slopes(lambda v: model._at_vector(v).score_samples(X)).T, atol=1e-8
+        model._row_gradients(X), slopes(lambda v: model._with_vector(v).score_samples(X)).T, atol=1e-8
     )
-    bent = -slopes(lambda v: w @ model._at_vector(v)._row_gradients(X))
+    bent = -slopes(lambda v: w @ model._with_vector(v)._row_gradients(X))
     np.testing.assert_allclose(model._observed_information(X, w), bent, atol=1e-6 * np.abs(bent).max())
 
 
@@ -87,7 +87,7 @@ def test_the_prior_has_its_gradient_and_curvature(kind):
     h, slopes = 1e-6, []
     for at in range(len(free.vector)):
         step = h * np.eye(len(free.vector))[at]
-        up, down = (model._at_vector(free.vector + s)._free_parameters().prior_gradient for s in (step, -step))
+        up, down = (model._with_vector(free.vector + s)._free_parameters().prior_gradient for s in (step, -step))
         slopes.append((down - up) / (2 * h))
     np.testing.assert_allclose(free.prior_curvature, slopes, rtol=0, atol=1e-6)
 
@@ -181,7 +181,7 @@ def test_the_orientation_of_a_map_does_not_change_what_it_says():
     for i in range(12):
         step = np.zeros(18)
         step[i] = 1e-5
-        moved = [model._at_vector(free.vector + s).components_ for s in (step, -step)]
+        moved = [model._with_vector(free.vector + s).components_ for s in (step, -step)]
         J[:, i] = (moved[0].T @ moved[0] - moved[1].T @ moved[1]).ravel() / 2e-5
     np.testing.assert_allclose(found.covariance, J @ loose @ J.T, atol=1e-3 * found.covariance.max())
 

@@ -154,7 +154,7 @@ def test_a_large_table_is_processed_in_pieces(monkeypatch):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"ellipses": True}, r"model\.places\(X\)"),
+        ({"ellipses": True}, r"model\.position_summary\(X\)"),
         ({"arrows": True}, "Use lines= instead"),
     ],
 )
@@ -167,7 +167,7 @@ def test_refusals(options, message):
 def test_posterior_says_what_to_use_instead():
     X, model = ring()
     for draw in (plots.posterior, plots.posterior_density):
-        with pytest.raises(ValueError, match=r"return_weights=True.* model\.places"):
+        with pytest.raises(ValueError, match=r"return_weights=True.* model\.position_summary"):
             draw(model, X[0])
         with pytest.raises(ValueError, match="LatentClassAnalysis has none"):
             draw(LatentClassAnalysis(2, random_state=0).fit(X), X[0])

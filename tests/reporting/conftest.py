@@ -50,7 +50,7 @@ def quick():
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(fits, "MODELS", ["IndependentColumns", "LatentClassAnalysis", "ClippedPCA"])
-        patch.setattr("hiddenbits.families._base.estimator.SMALL", 0)  # no further starts
+        patch.setattr("hiddenbits.families._base.estimator.SMALL_TABLE_FLOPS", 0)  # no further starts
         yield
 
 

@@ -143,7 +143,7 @@ def quick(monkeypatch):
     from hiddenbits.evaluate import same_models
 
     monkeypatch.setattr(same_models, "FAMILIES", [one for one in same_models.FAMILIES if one.name in CHOSEN])
-    monkeypatch.setattr("hiddenbits.families._base.estimator.SMALL", 0)
+    monkeypatch.setattr("hiddenbits.families._base.estimator.SMALL_TABLE_FLOPS", 0)
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 import hiddenbits
-from hiddenbits.families.registry import ESTIMATORS
+from hiddenbits.families._base.persistence import ESTIMATORS
 from hiddenbits.store import read
 from tests.store import golden
 

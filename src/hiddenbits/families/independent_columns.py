@@ -1,4 +1,4 @@
-"""`IndependentColumns`: the baseline."""
+"""`IndependentColumns`: the baseline of all models."""
 
 from __future__ import annotations
 
@@ -10,41 +10,40 @@ from sklearn.utils._param_validation import Interval
 from hiddenbits.array_types import Floats, Randomness
 from hiddenbits.display import SummaryTable
 from hiddenbits.families._base.columns import column_sizes, level_names, table_by_column
-from hiddenbits.families._base.estimator import BitsEstimator
+from hiddenbits.families._base.estimator import ModelEstimator
 from hiddenbits.families._base.parameters import COLUMN_TYPES, COMMON, ColumnTypes
 from hiddenbits.families.nodes.classes import Classes
 from hiddenbits.families.nodes.params import NodeCounts, NodeParams
 
 
-class IndependentColumns(BitsEstimator[NodeParams, NodeCounts]):
-    """No hidden structure: every column has its own probability, independent of the others.
+class IndependentColumns(ModelEstimator[NodeParams, NodeCounts]):
+    """Independence model: every column has its own probability, independent of the others.
 
-    The baseline that every other model must beat. There is no hidden code, and so no `transform`, `inverse_transform`,
-    `posterior` or `code`.
+    The baseline that every other model must beat. Rows have no latent variables, and so there is no `transform`.
 
     Parameters
     ----------
     column_types : "auto", str or dict, default="auto"
-        What columns are taken for: as for `LatentClassAnalysis`.
+        Type of the columns: as for `LatentClassAnalysis`.
     prior_strength : float, default=1.0
-        Strength of the prior, in pseudo-rows drawn from `prior_mean`; 0 gives plain shares. Laplace smoothing is
-        ``prior_strength=2, prior_mean=0.5``.
+        Strength of the prior, in pseudo-rows with the probabilities `prior_mean`; 0 gives maximum likelihood. Laplace
+        smoothing is ``prior_strength=2, prior_mean=0.5``.
     prior_mean : float, optional
-        Center of the prior of every binary column, and the same share of each level for the others; by default the
-        shares in the table.
+        Mean of the prior of every binary column; the levels of other columns then have equal prior means. By default
+        the proportions in the table.
     threshold : float, optional
-        Turn numbers into bits: 1 where the number is above the threshold. By default only 0 and 1 are accepted.
+        Binarize numbers: 1 if above the threshold. By default only 0 and 1 are accepted.
     random_state : int, RandomState or None, default=None
         Seed of `sample`.
 
     Attributes
     ----------
     probabilities_ : ndarray of shape (columns,)
-        P(bit = 1); a column that is not binary has one for each of its levels (`level_names_`).
+        P(x = 1); a nominal or ordinal column has one probability per level (`level_names_`).
     level_names_ : list of str
-        What the entries of `probabilities_` are: the names of binary columns, and "column=level".
+        The entries of `probabilities_`: names of binary columns, and "column=level".
     trace_, n_iter_, converged_, stop_reason_, restarts_
-        As for every estimator.
+        As in `LatentClassAnalysis`.
 
     Examples
     --------
@@ -82,17 +81,17 @@ class IndependentColumns(BitsEstimator[NodeParams, NodeCounts]):
         return Classes(1, self.prior_strength, self.prior_mean, column_sizes(self))
 
     def _tables(self) -> dict[str, SummaryTable]:
-        title = "P(bit = 1) of each column" if column_sizes(self) is None else "Share of each level"
+        title = "P(x = 1) of each column" if column_sizes(self) is None else "Share of each level"
         return {"probabilities": table_by_column(self, title, {"probability": self.probabilities_})}
 
     @property
     def probabilities_(self) -> Floats:
-        """P(bit = 1) of each column."""
+        """P(x = 1) of each column."""
         return self._params.probabilities[:, 0]
 
     @property
     def level_names_(self) -> list[str]:
-        """What the entries of `probabilities_` are: names of binary columns, and "column=level"."""
+        """The entries of `probabilities_`: names of binary columns, and "column=level"."""
         return level_names(self)
 
     @property

@@ -1,4 +1,4 @@
-"""`tetrachoric`: correlations of the hidden normal variables behind a table of bits, with their uncertainty."""
+"""`tetrachoric`: tetrachoric correlations of binary columns, with their uncertainty."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ HIGHAM_TOL, HIGHAM_ITERATIONS = 1e-7, 1000
 
 @dataclass(frozen=True)
 class SquareFrame:
-    """Makes frames of columns x columns, such as correlations, of the kind of a frame that came in.
+    """Converts square matrices, such as correlations, to frames of the library of an input frame.
 
     Attributes
     ----------
     names : tuple
-        Column names, as that frame has them.
+        Column names of that frame.
     implementation : narwhals.Implementation
         The frame's library.
     """
@@ -42,39 +42,39 @@ class SquareFrame:
     implementation: Any
 
     def __call__(self, values: AnyArray) -> Any:
-        """Return a square matrix as a frame; pandas has the names on the rows too."""
+        """Return a square matrix as a frame; a pandas frame has the names as its index, too."""
         columns = {name: np.ascontiguousarray(values[:, j]) for j, name in enumerate(self.names)}
-        made = nw.from_dict(columns, backend=self.implementation).to_native()
+        frame = nw.from_dict(columns, backend=self.implementation).to_native()
         if self.implementation.is_pandas():
-            made.index = made.columns
-        return made
+            frame.index = frame.columns
+        return frame
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TetrachoricCorrelations:
-    """What `tetrachoric` returns: matrices of columns x columns, frames where the table was one.
+    """Tetrachoric correlations from `tetrachoric`: matrices of columns x columns, or frames if the table was one.
 
     Attributes
     ----------
     fit : PairFit
         The estimates as plain arrays: `fit.correlation`, `fit.standard_error`, `fit.thresholds`.
     counts : PairCounts
-        The 2 x 2 tables: weighted rows in which both columns are 1 (`both`), in which the first is 1 and the second was
-        observed (`ones`), and in which both were observed (`seen`).
+        The 2 x 2 tables: the weight of rows in which both columns are 1 (`both`), in which the first is 1 and the
+        second is observed (`ones`), and in which both are observed (`seen`).
     names : tuple of str or None
-        Column names, where the table has them.
+        Column names, if the table has them.
     frame : SquareFrame or None
-        What makes frames of matrices, where the table was a frame.
+        Converts matrices to frames, if the table was a frame.
 
     Examples
     --------
     >>> import numpy as np, hiddenbits
-    >>> one, other = np.random.default_rng(0).standard_normal((2, 2000))
-    >>> X = np.stack([one > 0.5, 0.6 * one + 0.8 * other > -0.2], axis=1)
-    >>> found = hiddenbits.tetrachoric(X)
-    >>> found
+    >>> a, b = np.random.default_rng(0).standard_normal((2, 2000))
+    >>> X = np.stack([a > 0.5, 0.6 * a + 0.8 * b > -0.2], axis=1)
+    >>> result = hiddenbits.tetrachoric(X)
+    >>> result
     <TetrachoricCorrelations of 2 columns: 1 pair, 2000 rows>
-    >>> found.table(0, 1)                     # rows: first column 0, 1; columns: second column 0, 1
+    >>> result.table(0, 1)                     # rows: first column 0, 1; columns: second column 0, 1
     array([[767., 628.],
            [ 88., 517.]])
     """
@@ -86,64 +86,61 @@ class TetrachoricCorrelations:
 
     @cached_property
     def correlation(self) -> Any:
-        """Correlations of the hidden variables, 1 on the diagonal."""
+        """Correlations of the latent variables, 1 on the diagonal."""
         return self._framed(self.fit.correlation)
 
     @cached_property
     def standard_error(self) -> Any:
-        """Their standard errors; infinite where a pair says nothing, and above 1 where it says next to nothing.
+        """Standard errors of the correlations; infinite or above 1 if a pair has no or hardly any information.
 
-        Infinite: one of the two columns does not vary, or not in the rows in which both were observed, so that every
-        correlation fits as well. Rare columns of few rows often do not: with P(1) = .02 every eighth column of 100
-        rows. Above 1, which is more than a correlation can be off: a cell is empty (rare columns that are never 1
-        together), and the correlation is what `pseudo_rows` make it. An interval then reaches from about -1 to 1;
-        `p_value` says what the table has to say.
+        Infinite: one of the two columns does not vary in the rows in which both are observed, so that every correlation
+        fits equally well. Rare columns of few rows often do not vary: with P(x = 1) = .02 every eighth column of 100
+        rows. Above 1, which exceeds any possible error of a correlation: a cell is empty (rare columns that are never
+        both 1), and `pseudo_rows` determine the correlation. The interval is then about (-1, 1); use `p_value`.
         """
         return self._framed(self.fit.standard_error)
 
     @property
     def thresholds(self) -> Floats:
-        """Threshold of each column: its bit is 1 where its hidden variable is above it."""
+        """Threshold of each column, above which its latent variable gives a 1."""
         return self.fit.thresholds
 
     @cached_property
     def p_value(self) -> Any:
-        """P-value of independence of each pair, by Pearson's chi-square of its table; not corrected for many tests."""
+        """P-value of independence of each pair, by Pearson's chi-squared test; not corrected for multiple tests."""
         return self._framed(independence(self.counts))
 
     def interval(self, level: float = 0.95) -> tuple[Any, Any]:
-        """Return confidence intervals: (lower ends, upper ends).
+        """Return confidence intervals of the correlations, by Fisher's z.
 
-        By Fisher's z. On simulated tables 95% intervals hold the truth in 94 to 97% of cases, more often where a cell
-        is empty or nearly so.
+        On simulated tables, the coverage of 95% intervals is 94 to 97%, and higher if a cell is empty or nearly so.
 
         Parameters
         ----------
         level : float, default=0.95
-            How often such an interval should hold the truth.
+            Nominal coverage.
 
         Returns
         -------
         lower, upper : ndarray of shape (columns, columns), or frames
         """
         if not 0.0 < level < 1.0:
-            raise ValueError(f"level={level}: the level of an interval lies between 0 and 1.")
+            raise ValueError(f"level={level}: the level of an interval must lie between 0 and 1.")
         low, high = interval(self.fit.correlation, self.fit.standard_error, level)
         return self._framed(low), self._framed(high)
 
     def nearest(self, method: Literal["clip", "higham"] = "clip", *, floor: float = 1e-6) -> Any:
-        """Return a positive definite correlation matrix near `correlation`, which need not be one.
+        """Return a positive definite correlation matrix near `correlation`, which may not be one.
 
-        Every pair is estimated on its own, so that the whole may have negative eigenvalues: large ones where rows are
-        few.
+        Pairs are estimated separately, so that the matrix may have negative eigenvalues: large ones with few rows.
 
         Parameters
         ----------
         method : {"clip", "higham"}, default="clip"
-            "clip" raises eigenvalues to `floor` and scales back to a unit diagonal: one decomposition. "higham" finds
-            the nearest such matrix in the sum of squares (Higham 2002): tens or hundreds of decompositions.
+            "clip" raises eigenvalues to `floor` and rescales to a unit diagonal: one decomposition. "higham" finds
+            the nearest such matrix in the Frobenius norm (Higham 2002): tens or hundreds of decompositions.
         floor : float, default=1e-6
-            Smallest eigenvalue; 0 allows singular matrices. With "clip" the scaling moves it a little.
+            Smallest eigenvalue; 0 allows singular matrices. With "clip" the scaling changes it a little.
 
         Returns
         -------
@@ -154,26 +151,26 @@ class TetrachoricCorrelations:
         >>> import numpy as np, hiddenbits
         >>> X = np.random.default_rng(0).integers(0, 2, (12, 8))
         >>> import warnings; warnings.simplefilter("ignore", hiddenbits.exceptions.DegeneratePairsWarning)
-        >>> found = hiddenbits.tetrachoric(X)
-        >>> bool(np.linalg.eigvalsh(found.correlation).min() < 0 < np.linalg.eigvalsh(found.nearest()).min())
+        >>> result = hiddenbits.tetrachoric(X)
+        >>> bool(np.linalg.eigvalsh(result.correlation).min() < 0 < np.linalg.eigvalsh(result.nearest()).min())
         True
         """
         if not 0.0 <= floor < 1.0:
-            raise ValueError(f"floor={floor}: the smallest eigenvalue of a correlation matrix lies between 0 and 1.")
+            raise ValueError(f"floor={floor}: the smallest eigenvalue must lie between 0 and 1.")
         if method not in ("clip", "higham"):
             raise ValueError(f"method={method!r} is not one of 'clip', 'higham'.")
-        with one_blas_thread():  # more gain little, and wait for each other without end where the cores are busy
+        with one_blas_thread():  # more gain little, and are very slow on busy cores
             if method == "clip":
                 return self._framed(nearest_correlation.clipped(self.fit.correlation, floor))
-            found, converged = nearest_correlation.nearest(self.fit.correlation, floor, HIGHAM_TOL, HIGHAM_ITERATIONS)
+            matrix, converged = nearest_correlation.nearest(self.fit.correlation, floor, HIGHAM_TOL, HIGHAM_ITERATIONS)
         if not converged:
             warnings.warn(
-                f"The nearest correlation matrix was not found within {HIGHAM_ITERATIONS} iterations; this one is "
-                'near. Use method="clip", or a larger floor.',
+                f"The nearest correlation matrix was not reached within {HIGHAM_ITERATIONS} iterations; the result is "
+                'close to it. Use method="clip", or a larger floor.',
                 ConvergenceWarning,
                 stacklevel=2,
             )
-        return self._framed(found)
+        return self._framed(matrix)
 
     def table(self, first: int, second: int) -> Floats:
         """Return the 2 x 2 table of two columns: [[both 0, only second], [only first, both 1]].
@@ -204,8 +201,8 @@ class TetrachoricCorrelations:
         --------
         >>> import numpy as np, hiddenbits
         >>> x = np.random.default_rng(0).standard_normal((2000, 1))
-        >>> found = hiddenbits.tetrachoric(x + np.random.default_rng(1).standard_normal((2000, 3)) > 0)
-        >>> list(found.summary().tables)
+        >>> result = hiddenbits.tetrachoric(x + np.random.default_rng(1).standard_normal((2000, 3)) > 0)
+        >>> list(result.summary().tables)
         ['spectrum', 'pairs']
         """
         R, d = self.fit.correlation, self.counts.n_columns
@@ -244,62 +241,62 @@ def tetrachoric(
     smooth: Literal["empty", "all"] = "empty",
     threshold: float | None = None,
 ) -> TetrachoricCorrelations:
-    """Estimate the tetrachoric correlations of all pairs of columns, with standard errors.
+    """Tetrachoric correlations of all pairs of binary columns, with standard errors.
 
-    Each bit is taken for the sign of a hidden normal variable above its threshold, and the correlation of two hidden
-    variables is what the 2 x 2 table of their bits makes most likely. The tables of all pairs come from one pass over
-    the rows, which runs where `run_on` says; cells that were not observed are left out pair by pair.
+    Each column is assumed to be 1 if a latent normal variable is above a threshold; the correlation of two latent
+    variables is estimated by maximum likelihood from the 2 x 2 table of their columns. The tables of all pairs are
+    counted in one pass over the rows, which runs as specified by `run_on`; missing values are excluded pair by pair.
 
     Parameters
     ----------
     X : array, sparse array or matrix, frame or Table of shape (rows, columns)
-        0, 1, and blanks (NaN, None, masked) for cells that were not observed. At most 20,000 columns.
+        0, 1, and missing values (NaN, None, masked). At most 20,000 columns.
     sample_weight : str or array of shape (rows,), optional
         Weight of each row; a weight of 2 counts as two equal rows, for standard errors too.
     pseudo_rows : float, default=1.0
-        Rows in which the two columns are independent, added to a pair's table. They keep the margins, and the
-        correlation off -1 and 1.
+        Pseudo-rows in which the two columns are independent, added to the table of a pair. They preserve the margins
+        and keep the correlation from -1 and 1.
     smooth : {"empty", "all"}, default="empty"
-        Which pairs get them: those with an empty cell, whose likelihood has no maximum inside, or all.
+        Pairs to which they are added: those with an empty cell, whose likelihood has no maximum inside, or all.
     threshold : float, optional
-        Turn numbers into bits: 1 where the number is above the threshold. By default only 0 and 1 are accepted.
+        Binarize numbers: 1 if above the threshold. By default only 0 and 1 are accepted.
 
     Returns
     -------
-    found : TetrachoricCorrelations
+    result : TetrachoricCorrelations
         `correlation`, `standard_error`, `p_value`, `thresholds`, `counts`, `interval(level)`, and `nearest(method)`
         for a positive definite matrix.
 
     Warns
     -----
     DegeneratePairsWarning
-        If some pairs have an empty cell, or say nothing: a column does not vary, or the two were never observed
-        together. The latter have correlation 0 and an infinite standard error; the former may have one above 1, which
-        says that they tell next to nothing.
+        If some pairs have an empty cell, or no information because a column does not vary or the two are never
+        observed together. The latter have correlation 0 and an infinite standard error; the former may have one above
+        1, which means that they have hardly any information.
 
     Examples
     --------
     >>> import numpy as np, hiddenbits
     >>> cov = [[1.0, 0.6, 0.3], [0.6, 1.0, 0.5], [0.3, 0.5, 1.0]]
-    >>> hidden = np.random.default_rng(0).standard_normal((5000, 3)) @ np.linalg.cholesky(cov).T
-    >>> X = (hidden > [0.5, -0.2, 1.0]).astype(float)
-    >>> X[:100, 0] = np.nan                              # not observed
-    >>> found = hiddenbits.tetrachoric(X)
-    >>> found.correlation.round(2)
+    >>> latent = np.random.default_rng(0).standard_normal((5000, 3)) @ np.linalg.cholesky(cov).T
+    >>> X = (latent > [0.5, -0.2, 1.0]).astype(float)
+    >>> X[:100, 0] = np.nan                              # missing
+    >>> result = hiddenbits.tetrachoric(X)
+    >>> result.correlation.round(2)
     array([[1.  , 0.6 , 0.29],
            [0.6 , 1.  , 0.52],
            [0.29, 0.52, 1.  ]])
-    >>> found.standard_error.round(3)
+    >>> result.standard_error.round(3)
     array([[0.   , 0.018, 0.026],
            [0.018, 0.   , 0.023],
            [0.026, 0.023, 0.   ]])
-    >>> lower, upper = found.interval(0.95)
-    >>> bool((lower[0, 1] < 0.6 < upper[0, 1]) and found.p_value[0, 2] < 0.001)
-    True
+    >>> lower, upper = result.interval(0.95)
+    >>> print(f"{lower[0, 1]:.2f} to {upper[0, 1]:.2f}")
+    0.57 to 0.64
     """
     if not (np.isfinite(pseudo_rows) and pseudo_rows > 0.0):
         raise ValueError(
-            f"pseudo_rows={pseudo_rows}: give a number above 0. Without pseudo-rows the correlation of a pair with an "
+            f"pseudo_rows={pseudo_rows}: must be above 0. Without pseudo-rows the correlation of a pair with an "
             "empty cell would be -1 or 1."
         )
     if smooth not in ("empty", "all"):
@@ -313,16 +310,16 @@ def tetrachoric(
         raise no_cell_recorded()
     fit, degenerate = fit_pairs(counts, float(pseudo_rows), smooth == "all", executor.run)
     if degenerate:
-        warnings.warn(_said(degenerate, table), DegeneratePairsWarning, stacklevel=2)
+        warnings.warn(_degenerate_message(degenerate, table), DegeneratePairsWarning, stacklevel=2)
     return TetrachoricCorrelations(fit, counts, table.names, frame)
 
 
 def _opened(X: object, threshold: float | None, sample_weight: ArrayLike | None) -> tuple[Table, SquareFrame | None]:
-    """Return X as a table of bits with row weights, and what makes frames like X."""
+    """Return X as a table of binary columns with row weights, and the converter to frames like X."""
     if isinstance(X, Table) and not X.only_bits:
-        raise TableError("tetrachoric is for bits, but this is a table of real numbers.")
+        raise TableError("tetrachoric needs binary columns, but this is a table of real numbers.")
     if isinstance(X, Table) and X.coding_of_levels is not None:
-        raise TableError("tetrachoric is for bits, but this table has nominal or ordinal columns. Leave them out.")
+        raise TableError("tetrachoric needs binary columns, but this table has nominal or ordinal ones. Exclude them.")
     table = open_table(X, threshold=threshold, sample_weight=sample_weight)
     frame: Any = nw.from_native(X, pass_through=True)
     if not isinstance(frame, (nw.DataFrame, nw.LazyFrame)) or frame.implementation.value not in FRAMES:
@@ -331,24 +328,24 @@ def _opened(X: object, threshold: float | None, sample_weight: ArrayLike | None)
     return table, SquareFrame(names, frame.implementation)
 
 
-def _said(degenerate: Degenerate, table: Table) -> str:
-    """Return the warning: what was met, how much of it, what was done, and how to have it otherwise."""
-    d, said = table.shape[1], []
+def _degenerate_message(degenerate: Degenerate, table: Table) -> str:
+    """Return the warning about columns and pairs without enough information."""
+    d, sentences = table.shape[1], []
     if len(degenerate.constant):
-        some = [repr(table.names[i]) if table.names else str(i) for i in degenerate.constant[:5]]
-        more = ", ..." if len(degenerate.constant) > 5 else ""
-        said.append(
-            f"{len(degenerate.constant)} of {d} columns do not vary ({', '.join(some)}{more}): their correlations are "
-            "set to 0, with an infinite standard error. Leave them out."
+        names = [repr(table.names[i]) if table.names else str(i) for i in degenerate.constant[:5]]
+        ellipsis = ", ..." if len(degenerate.constant) > 5 else ""
+        sentences.append(
+            f"{len(degenerate.constant)} of {d} columns do not vary ({', '.join(names)}{ellipsis}): their correlations "
+            "are set to 0, with an infinite standard error. Exclude them."
         )
     if degenerate.empty_cells:
-        said.append(
-            f"{degenerate.empty_cells} of {d * (d - 1) // 2} pairs have an empty cell: pseudo_rows= keep them off -1 "
-            "and 1, and decide how far."
+        sentences.append(
+            f"{degenerate.empty_cells} of {d * (d - 1) // 2} pairs have an empty cell: pseudo_rows= keeps their "
+            "correlations from -1 and 1, and determines how far."
         )
     if degenerate.unseen:
-        said.append(
-            f"{degenerate.unseen} of {d * (d - 1) // 2} pairs do not vary in the rows in which both were observed: "
+        sentences.append(
+            f"{degenerate.unseen} of {d * (d - 1) // 2} pairs do not vary in the rows in which both are observed: "
             "their correlations are set to 0, with an infinite standard error."
         )
-    return " ".join(said)
+    return " ".join(sentences)

@@ -218,7 +218,7 @@ def _derivatives(model: Any, statistic: Callable[[Any], Any], vector: Floats, co
     """Return the derivatives of a statistic by some coordinates, by central differences."""
 
     def shifted(shift: Floats) -> Floats:
-        values = statistic_values(statistic(model._at_vector(vector + shift)), -1)
+        values = statistic_values(statistic(model._with_vector(vector + shift)), -1)
         return np.concatenate([array.ravel() for array, *_ in values.values()])
 
     columns = []

@@ -116,7 +116,7 @@ def opened(path, options):
     if table.read_as is not None:
         read = table.read_as
         cells = {name: (column.values, column.rows.tolist()) for name, column in read.cells.items()}
-        contents += [read.coding.to_plain(), read.order, cells, read.looks]
+        contents += [read.coding.to_plain(), read.order, cells, read.descriptions]
     return contents, [(warning.category, str(warning.message)) for warning in caught]
 
 

@@ -1,4 +1,4 @@
-"""The coding is fitted: verbs apply it and never guess again, files keep it, complete writes the user's own values."""
+"""The coding is fitted: methods apply it and never guess again, files keep it, complete returns original values."""
 
 import warnings
 

@@ -11,7 +11,7 @@ import hiddenbits
 from hiddenbits import BinarySparseCoding, CombinationMachine, LogisticPCA
 from hiddenbits.families._base.callbacks import CallbackSupportMixin  # before scikit-learn 1.9 a stand-in
 from hiddenbits.families._base.parameters import COMMON
-from hiddenbits.families.registry import ESTIMATORS
+from hiddenbits.families._base.persistence import ESTIMATORS
 from hiddenbits.options import Annealing, Quadrature
 from hiddenbits.store import read, write
 

@@ -1,4 +1,4 @@
-"""The coding of a fit, in every verb and form of a table: never guessed again, undone in what is drawn or written."""
+"""The coding of a fit, in every method and form of a table: never guessed again, undone in what is drawn or written."""
 
 import warnings
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.core
 pd = pytest.importorskip("pandas")
 
 ROWS = ["score_samples", "transform", "predict", "_cell_probabilities"]
-VERBS = ["score", *ROWS, "complete", "partial_fit"]
+METHODS_OF_TABLES = ["score", *ROWS, "complete", "partial_fit"]
 CODE = {"recode": {"color": "one-hot", "age": "> 40"}}
 COLUMNS = ["who", "smokes", "rated", "color", "age", "bit"]
 
@@ -62,9 +62,9 @@ def as_kind(frame, kind, folder):
     return frame
 
 
-def verbs(model):
-    """Every verb that takes a table, by name; none of them may guess."""
-    found = {name: getattr(model, name) for name in VERBS if hasattr(model, name)}
+def methods(model):
+    """Every method that takes a table, by name; none of them may guess."""
+    found = {name: getattr(model, name) for name in METHODS_OF_TABLES if hasattr(model, name)}
     for measure in ("mean_log_likelihood", "bits_per_cell", "leave_one_out_error", "code_length", "held_out_cells"):
         found[measure] = lambda X, measure=measure: getattr(evaluate, measure)(model, X)
     return found
@@ -78,14 +78,14 @@ def test_no_verb_guesses_again(kind, tmp_path):
     same = frame.head(4).assign(smokes="yes", rated=2.0, color="blue", age=50.0, bit=1.0)
     wrong = same.assign(smokes=["yes", "yes", "maybe", "no"])
     bits = open_table(np.array([[1, 1, 1, 0, 0, 1, 1]] * 4), names=load(tmp_path / "m.hb").feature_names_in_)
-    for name in verbs(load(tmp_path / "m.hb")):
+    for name in methods(load(tmp_path / "m.hb")):
         model, plain = load(tmp_path / "m.hb"), load(tmp_path / "m.hb")
-        given = verbs(model)[name](as_kind(same, kind, tmp_path))
+        given = methods(model)[name](as_kind(same, kind, tmp_path))
         assert model.coding_ == plain.coding_
         if name not in ("complete", "held_out_cells", "partial_fit"):
-            np.testing.assert_array_equal(np.asarray(given), np.asarray(verbs(plain)[name](bits)), err_msg=name)
+            np.testing.assert_array_equal(np.asarray(given), np.asarray(methods(plain)[name](bits)), err_msg=name)
         with pytest.raises(TableError, match=r"row 2, column 'smokes': 'maybe' is not among the values of the fit"):
-            verbs(model)[name](as_kind(wrong, kind, tmp_path))
+            methods(model)[name](as_kind(wrong, kind, tmp_path))
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow", "csv"])
@@ -163,9 +163,9 @@ def test_completed_rows_are_in_own_values(kind, tmp_path):
 
 def test_written_files_have_own_values_and_ids(tmp_path, monkeypatch):
     pq = pytest.importorskip("pyarrow.parquet")
-    from hiddenbits.families._base import file_verbs
+    import hiddenbits.families._base.write_results as parquet_output
 
-    monkeypatch.setattr(file_verbs, "FILE_BYTES", 8 * 7 * 25)  # several files
+    monkeypatch.setattr(parquet_output, "FILE_BYTES", 8 * 7 * 25)  # several files
     frame = survey()
     model = fitted(frame)
     folder = write_results(model, "complete", frame, tmp_path / "full.parquet")

@@ -7,7 +7,7 @@ import hiddenbits
 from hiddenbits import IndependentColumns, LatentClassAnalysis
 from hiddenbits.data import Table
 from hiddenbits.datasets import simulate_mixture
-from hiddenbits.families._base.file_verbs import METHODS
+from hiddenbits.families._base.write_results import METHODS
 from hiddenbits.tables import write_results
 from tests.contracts.conftest import NotResident
 
@@ -28,22 +28,22 @@ def rows():
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize(
-    "verb",
+    "method",
     ["transform", "predict", "predict_proba", "score_samples", "complete", "cell_probabilities"],
 )
-def test_written_is_what_the_verb_returns(rows, verb, n_jobs, tmp_path):
+def test_written_is_what_the_verb_returns(rows, method, n_jobs, tmp_path):
     names = tuple("abcdef")
     model = LatentClassAnalysis(2, random_state=0).fit(hiddenbits.open_table(rows, names=names))
     table = Table(NotResident(hiddenbits.open_table(rows).source), names, None, 12 * 200)
     with hiddenbits.run_on(n_jobs=n_jobs):
-        folder = write_results(model, verb, table, tmp_path / "out.parquet")
+        folder = write_results(model, method, table, tmp_path / "out.parquet")
     assert len(list(folder.iterdir())) > 1
-    values = getattr(model, METHODS[verb])(hiddenbits.open_table(rows, names=names))
+    values = getattr(model, METHODS[method])(hiddenbits.open_table(rows, names=names))
     assert np.array_equal(read_folder(folder), values.reshape(len(rows), -1))
     found = pq.read_schema(next(folder.iterdir())).names
     expected = {"predict": ["class"], "score_samples": ["log_likelihood"]}
     expected |= {"complete": [*names], "cell_probabilities": [*names]}
-    assert found == expected.get(verb, list(model.get_feature_names_out()))
+    assert found == expected.get(method, list(model.get_feature_names_out()))
 
 
 def test_completed_rows_can_be_opened_again(rows, tmp_path):
@@ -57,7 +57,7 @@ def test_completed_rows_can_be_opened_again(rows, tmp_path):
 def test_an_existing_folder_is_left_alone(rows, tmp_path):
     model = IndependentColumns().fit(rows)
     (tmp_path / "out.parquet").mkdir()
-    with pytest.raises(FileExistsError, match="choose another path"):
+    with pytest.raises(FileExistsError, match="specify another path"):
         write_results(model, "complete", rows, tmp_path / "out.parquet")
 
 
@@ -82,6 +82,6 @@ def test_unknown_verbs(rows, tmp_path):
 
 def test_an_address_is_refused(rows, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ValueError, match="not to an address"):
+    with pytest.raises(ValueError, match="not to a URL"):
         write_results(IndependentColumns().fit(rows), "complete", rows, "s3://bucket/out.parquet")
     assert list(tmp_path.iterdir()) == []

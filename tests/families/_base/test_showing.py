@@ -55,8 +55,8 @@ def test_the_story_has_the_score_next_to_that_of_independent_columns(rows):
     story = model.summary().story
     assert story["rows"] == "300 x 6 columns"
     assert (
-        story["passes"]
-        == f"{model.n_iter_}, in the best of 2 restarts, of which {model._n_agreeing} found this maximum"
+        story["iterations"]
+        == f"{model.n_iter_}, in the best of 2 restarts; {model._n_agreeing} of them reached this maximum"
     )
     assert story["stop"] == "converged"
     independent = IndependentColumns(prior_strength=0).fit(rows).score(rows)
@@ -93,7 +93,7 @@ def test_weights_count_as_rows(rows):
 
 def test_a_warning_of_the_fit_stays_in_its_story(rows, tmp_path):
     model = LatentClassAnalysis(2, max_iter=2, n_init=1, tol=0, random_state=0)
-    with pytest.warns(ConvergenceWarning, match="Raise max_iter or tol") as said:
+    with pytest.warns(ConvergenceWarning, match="Increase max_iter or tol") as said:
         model.fit(rows)
     assert model.summary().story["warning"] == str(said[0].message)
     assert model.summary().story["stop"] == "stopped at max_iter"
@@ -239,7 +239,7 @@ def test_the_story_of_a_coded_table_says_what_1_means(model, tmp_path):
 def test_learning_in_pieces_has_no_score(rows):
     model = LatentClassAnalysis(2, random_state=0).partial_fit(rows)
     story = model.summary().story
-    assert story["stop"] == "learns in pieces (partial_fit)"
+    assert story["stop"] == "updated in batches (partial_fit)"
     assert "score" not in story
 
 

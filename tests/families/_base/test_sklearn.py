@@ -7,7 +7,7 @@ into bits and leaves every other path as it is.
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from hiddenbits.families.registry import ESTIMATORS
+from hiddenbits.families._base.persistence import ESTIMATORS
 
 pytestmark = [pytest.mark.core, pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")]
 

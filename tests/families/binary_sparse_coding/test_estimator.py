@@ -141,7 +141,7 @@ def test_frames(bars):
 def test_refusals(bars, model):
     with pytest.raises(TypeError, match="not for a SciPy sparse array"):
         BinarySparseCoding().fit(sparse.csr_array(bars.X))
-    with pytest.raises(TableError, match="table of bits"):
+    with pytest.raises(TableError, match="table has binary columns"):
         BinarySparseCoding().fit(hiddenbits.open_table(np.eye(3)))
     with pytest.raises(TableError, match="row 0, column 1: inf is infinite or too large"):
         BinarySparseCoding().fit([[1.0, np.inf]])

@@ -36,7 +36,7 @@ def test_rows_in_pieces_are_the_whole_fit(missing):
 
 
 def test_a_fit_goes_on_with_further_rows():
-    """The rows of a fit then count as what it expects of them: without blanks and empty cells, what they were."""
+    """The rows of a fit then count as the model expects: without missing values and empty cells, what they were."""
     X = table(missing=0.0, high=0.5)
     whole = ClippedPCA(2).fit(X)
     more = ClippedPCA(2).fit(X[:600]).partial_fit(X[600:])
@@ -156,14 +156,14 @@ def test_a_model_without_noise_says_what_it_cannot_do():
     model = ClippedPCA(2, biases=False, max_communality=1.0, random_state=0).fit(bumps(32))
     assert {row.tobytes() for row in model.sample(3000)} == {row.tobytes() for row in bumps(32)}
     np.testing.assert_allclose(np.unique(model.inverse_transform([[1.0, 0.5]])), [0.0, 1.0], atol=1e-15)
-    for verb in (model.score_samples, model.transform, model.complete, model._cell_probabilities):
+    for method in (model.score_samples, model.transform, model.complete, model._cell_probabilities):
         with pytest.raises(ValueError, match="max_communality below 1"):
-            verb(bumps(32)[:2])
+            method(bumps(32)[:2])
 
 
 def test_wide_tables_are_refused(monkeypatch):
     monkeypatch.setattr("hiddenbits.maths.pair_counts.MOST_COLUMNS", 10)
     X = table()
-    for verb in (ClippedPCA().fit, ClippedPCA().partial_fit):
+    for method in (ClippedPCA().fit, ClippedPCA().partial_fit):
         with pytest.raises(TableError, match="ClippedPCA supports at most 10 columns"):
-            verb(X)
+            method(X)

@@ -34,7 +34,7 @@ def test_one_bit_is_exact(a, b, s):
     assert found.posterior.mean[0, 0] == pytest.approx(s * a * r / k, abs=1e-7)
     assert found.posterior.covariance[0, 0] == pytest.approx(1 - (a / k) ** 2 * r * (z + r), abs=1e-7)
     assert found.log_likelihood[0] == pytest.approx(np.log(ndtr(z)), abs=1e-7)
-    assert found.left_out(np.array([b]))[0, 0] == pytest.approx(ndtr(b / k), abs=1e-7)  # nothing else is known
+    assert found.leave_one_out(np.array([b]))[0, 0] == pytest.approx(ndtr(b / k), abs=1e-7)  # nothing else is known
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -54,7 +54,7 @@ def test_close_to_integration(seed):
     np.testing.assert_allclose(unpack(found.posterior.covariance, 2), covariances, atol=0.04)
     likelihood = [truth.log_likelihood(row) for row in rows]
     assert np.abs(found.log_likelihood - likelihood).max() < 0.05
-    missed = found.left_out(b)[:5] - [truth.leave_one_out(row) for row in rows[:5]]
+    missed = found.leave_one_out(b)[:5] - [truth.leave_one_out(row) for row in rows[:5]]
     assert np.abs(missed).max() < 0.05
     assert np.sqrt((missed**2).mean()) < 0.01
 

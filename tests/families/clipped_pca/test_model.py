@@ -188,10 +188,10 @@ def test_chance_in_long_tables_is_scaled(monkeypatch):
     """Drawing a part of the rows gives what drawing all of them gives."""
     rows = (np.random.default_rng(1).random((6000, 15)) < 0.4).astype(float)
     model, counts, varies = Clipped(), counts_of(rows), np.ones(15, bool)
-    monkeypatch.setattr("hiddenbits.families.clipped_pca.model.LONGEST", 6000)
-    whole = model.by_chance(counts, varies)
-    monkeypatch.setattr("hiddenbits.families.clipped_pca.model.LONGEST", 1000)
-    part = model.by_chance(counts, varies)
+    monkeypatch.setattr("hiddenbits.families.clipped_pca.model.SIMULATED_ROWS", 6000)
+    whole = model.chance_quantiles(counts, varies)
+    monkeypatch.setattr("hiddenbits.families.clipped_pca.model.SIMULATED_ROWS", 1000)
+    part = model.chance_quantiles(counts, varies)
     np.testing.assert_allclose(part - 1, whole - 1, atol=0.012)  # a tenth of how far the largest strays
 
 
@@ -211,7 +211,7 @@ def valid():
         ({"biases": np.zeros(5)}, "shapes must be"),
         ({"correlation": 2 * np.eye(6)}, "not a correlation matrix"),
         ({"correlation": np.tri(6)}, "not a correlation matrix"),
-        ({"spectrum": np.arange(6.0)}, "must be numbers that fall"),
+        ({"spectrum": np.arange(6.0)}, "must be decreasing numbers"),
         ({"spectrum": np.zeros(7)}, "shapes must be"),
         ({"chance": np.zeros(3)}, "shapes must be"),
         ({"spectrum": np.zeros(0)}, "do not fit"),
@@ -234,7 +234,7 @@ def test_parameters_of_another_model():
 @pytest.mark.parametrize(
     ("change", "flaw"),
     [
-        (lambda s: {"both": -s.both}, "as often as it is 1 together with itself"),
+        (lambda s: {"both": -s.both}, "differs from its count with itself"),
         (lambda s: {"both": s.both + np.triu(np.ones((6, 6)), 1)}, "depend on its order"),
         (lambda s: {"both": 1e3 * (s.both - np.diag(np.diag(s.both))) + np.diag(np.diag(s.both))}, "not counts"),
         (lambda s: {"weight": np.asarray(1.0)}, "not counts"),

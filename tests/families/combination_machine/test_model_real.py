@@ -279,7 +279,7 @@ def test_weights_equal_repeats_and_rows_are_chosen_by_content():
         ({"visible": "reals", "n_components": 30}, np.zeros((40, 2)), "use fewer units"),
         ({"visible": "reals"}, np.array([["a", "b"], ["c", "d"]]), "is not a number"),
         ({"visible": "reals"}, np.array([[0.0, np.inf], [1.0, 2.0]]), "is infinite or too large"),
-        ({"visible": "reals"}, hiddenbits.open_table(np.eye(3)), "table of bits"),
+        ({"visible": "reals"}, hiddenbits.open_table(np.eye(3)), "table has binary columns"),
         ({"visible": "bits"}, np.array([[0.5, 2.0], [1.0, 0.0]]), "0.5"),
     ],
 )

@@ -77,7 +77,7 @@ def fitted():
 
 
 def test_saved_and_loaded(fitted, tmp_path):
-    """All verbs go on in the values of the table, and so does `partial_fit`."""
+    """All methods go on in the values of the table, and so does `partial_fit`."""
     frame = survey()
     fitted.save(tmp_path / "model.hb")
     loaded = load(tmp_path / "model.hb")

@@ -240,4 +240,4 @@ def test_cost_is_chosen_and_reported(fitted, tmp_path, monkeypatch):
     model.save(tmp_path / "model.hb")
     loaded = hiddenbits.load(tmp_path / "model.hb")
     assert loaded.cost_ == "ones"
-    assert loaded.summary().story["passes"] == model.summary().story["passes"]
+    assert loaded.summary().story["iterations"] == model.summary().story["iterations"]

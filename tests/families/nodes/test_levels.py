@@ -1,4 +1,4 @@
-"""Nominal and ordinal columns among binary ones: sums and verbs of latent classes equal plain loops over levels."""
+"""Nominal and ordinal columns among binary ones: sums and methods of latent classes equal plain loops over levels."""
 
 import warnings
 
@@ -199,7 +199,7 @@ def test_measures_by_cells_and_sizes(fitted):
     n_cells, table = np.sum(~np.isnan(rows)), open_table(columns, recode=one)
     per_cell = -one.score_samples(columns).sum() / np.log(2) / n_cells
     assert evaluate.bits_per_cell(one, columns).value == pytest.approx(per_cell)
-    with pytest.raises(TableError, match="but this table has nominal or ordinal columns"):
+    with pytest.raises(TableError, match="but this table has nominal or ordinal ones"):
         tetrachoric(table)
 
 

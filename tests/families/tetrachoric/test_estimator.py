@@ -33,7 +33,7 @@ PSYCH = {
 
 
 def structured(seed, n, d, missing=0.0):
-    """Bits from two hidden dimensions, some cells blank."""
+    """Bits from two latent dimensions, some cells missing."""
     rng = np.random.default_rng(seed)
     hidden = rng.standard_normal((n, 2)) @ rng.standard_normal((2, d)) + rng.standard_normal((n, d))
     rows = (hidden > rng.uniform(-1, 1, d)).astype(float)
@@ -254,7 +254,7 @@ def test_refusals(monkeypatch):
     with pytest.raises(ValueError, match="floor=1"):
         found.nearest(floor=1.0)
     monkeypatch.setattr("hiddenbits.families.tetrachoric.HIGHAM_ITERATIONS", 1)
-    with pytest.warns(UserWarning, match="not found within 1 iterations"):
+    with pytest.warns(UserWarning, match="not reached within 1 iterations"):
         TetrachoricCorrelations(
             type(found.fit)(
                 np.array([[1.0, 0.9, -0.9], [0.9, 1.0, 0.9], [-0.9, 0.9, 1.0]]),

@@ -85,7 +85,7 @@ def test_probabilities_of_all_rows_add_up_to_one(seed):
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("storage", STORAGES)
 def test_gradient_equals_differences(seed, storage):
-    """Of weighted rows with blanks; central differences of 1e-5 are right to about 1e-9 of the sums."""
+    """Of weighted rows with missing values; central differences of 1e-5 are right to about 1e-9 of the sums."""
     rng = np.random.default_rng(seed)
     params, model = random_map(5, rng), Topographic(3, 32, 5)
     rows = random_rows(rng, 30, 5, missing=True)
@@ -139,7 +139,7 @@ def test_wide_tables_are_regressed_some_columns_at_a_time(monkeypatch):
     observed = rows * rng.uniform(0.3, 1.0, (7, 30))
     arrays = (observed * rng.random((7, 30)), observed, rows, np.zeros((7, 6)), rng.standard_normal(7), 1.0)
     whole = regress(basis, *arrays)
-    monkeypatch.setattr(params, "COLUMNS", 3)
+    monkeypatch.setattr(params, "BATCH_COLUMNS", 3)
     np.testing.assert_allclose(regress(basis, *arrays), whole, atol=1e-10)
 
 
@@ -186,17 +186,17 @@ def test_positions_and_two_places():
     means, weights = model.transform(rows, return_weights=True)
     np.testing.assert_allclose(weights.sum(axis=1), 1.0, atol=1e-12)
     np.testing.assert_allclose(means, model.transform(rows), atol=1e-12)
-    found = model.places(rows)
-    assert found.two_places.tolist() == [False, False, False, True, found.two_places[4]]
+    positions = model.position_summary(rows)
+    assert positions.two_places.tolist() == [False, False, False, True, positions.two_places[4]]
     ends = np.sort(means[[0, 2], 0])
-    assert np.allclose(np.sort([found.first[3, 0], found.second[3, 0]]), ends, atol=0.5)
-    assert found.effective_points[4] == pytest.approx(128.0)  # nothing observed: every point
-    np.testing.assert_allclose(found.effective_points, 1 / (weights**2).sum(axis=1))
-    assert (found.first_share >= found.second_share).all()
+    assert np.allclose(np.sort([positions.first[3, 0], positions.second[3, 0]]), ends, atol=0.5)
+    assert positions.effective_points[4] == pytest.approx(128.0)  # nothing observed: every point
+    np.testing.assert_allclose(positions.effective_points, 1 / (weights**2).sum(axis=1))
+    assert (positions.first_share >= positions.second_share).all()
     for row, r in enumerate(weights[:4]):
         z = model.points_[:, 0]
-        near = np.abs(z - found.first[row, 0]) <= np.sqrt(0.5)
-        assert found.first_share[row] == pytest.approx(r[near].sum(), abs=0.05)  # the center moves a little at the end
+        near = np.abs(z - positions.first[row, 0]) <= np.sqrt(0.5)
+        assert positions.first_share[row] == pytest.approx(r[near].sum(), abs=0.05)  # the center moves at the end
 
 
 def test_positions_have_probabilities():
@@ -204,4 +204,4 @@ def test_positions_have_probabilities():
     model = TopographicMap(2, n_points=64, n_features=32, random_state=0).fit(rows)
     np.testing.assert_allclose(model.inverse_transform(model.points_), model.probabilities_, atol=1e-12)
     assert model.get_feature_names_out().tolist() == ["dimension_1", "dimension_2"]
-    assert "P(1) over the map" in repr(model.summary())
+    assert "P(x = 1) over the latent space" in repr(model.summary())

@@ -29,8 +29,8 @@ def test_rows_that_are_split_off_are_not_learned_from(seed):
     params = random_map(6, rng, M=16)
     rows = random_rows(rng, 200, 6, missing=True)
     block = table_of(rows).grid(200).blocks[0]
-    off = MODEL.split_off(block, Key(seed))
-    assert np.array_equal(off, MODEL.split_off(block, Key(seed, restart=2, pass_number=9)))  # always the same
+    off = MODEL.validation_rows(block, Key(seed))
+    assert np.array_equal(off, MODEL.validation_rows(block, Key(seed, restart=2, pass_number=9)))  # always the same
     assert 8 <= off.sum() <= 35  # of 200, a tenth expected; 3.5 standard deviations
     stats = MODEL.expect(params, MODEL.prepare(params), block, None, Key(seed))[0]
     learned = table_of(rows[~off]).grid(200).blocks[0]

@@ -10,8 +10,8 @@ from hiddenbits.data.summary import summarize
 from hiddenbits.engine import Key, Local, Settings, fit_em
 from hiddenbits.families.tree_mixture import model as tree_model
 from hiddenbits.families.tree_mixture import rows as tree_rows
+from hiddenbits.families.tree_mixture.estimator import TreeSearch
 from hiddenbits.families.tree_mixture.model import Trees
-from hiddenbits.families.tree_mixture.search import TreeSearch
 from hiddenbits.maths import chow_liu
 from hiddenbits.maths.chow_liu import heaviest_forest, link_gains, n_pairs, pair_number, top_down
 from tests.contracts.conftest import table_of
@@ -141,8 +141,8 @@ def test_trees_are_found(seed, missing):
 
 def test_every_other_restart_begins_with_trees():
     model = TreeSearch(3, first_passes=7)
-    assert [model.first_look(restart, 0) for restart in range(4)] == [7, 0, 7, 0]
-    assert [model.first_look(restart, 1) for restart in range(4)] == [0, 0, 0, 0]
+    assert [model.first_search(restart, 0) for restart in range(4)] == [7, 0, 7, 0]
+    assert [model.first_search(restart, 1) for restart in range(4)] == [0, 0, 0, 0]
 
 
 def test_classes_in_turn(monkeypatch):

@@ -5,11 +5,11 @@
 
 | letter | meaning | shape |
 |---|---|---|
-| x, o | bits; observed | (rows, d) |
-| r | P(h = k, row n, given x) | (rows, K), K = 2 |
+| x, o | binary data; observed | (rows, d) |
+| r | posterior P(h = k given x) | (rows, K), K = 2 |
 | pi | shares of silent and active rows | (K,) |
-| theta | P(bit = 1) in an active row | (d,) |
-| e | P(bit = 1) in a silent row | number |
+| theta | P(x = 1) in an active row | (d,) |
+| e | P(x = 1) in a silent row | number |
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from hiddenbits.data import Block
 from hiddenbits.data.declared import Params, Statistics
 from hiddenbits.data.summary import ColumnSums
 from hiddenbits.families._base.parameters import COMMON
-from hiddenbits.families._base.transformer import CodingEstimator
+from hiddenbits.families._base.transformer import LatentEstimator
 from hiddenbits.maths.numerics import PROBABILITIES, SHARES, class_shares, clip_probability, softmax_rows
 from hiddenbits.model_api import ClassCodes, Footprint, Key, Passes, Promises
 
@@ -46,7 +46,7 @@ class SilentStats(Statistics):
     """What the M-step needs, as sums over rows; `bound` and `weight` are inherited."""
 
     classes: Annotated[Floats, "K"]  # expected number of silent and of active rows
-    ones: Annotated[Floats, "d"]  # expected number of ones in active rows
+    ones: Annotated[Floats, "d"]  # expected number of 1s in active rows
     observed: Annotated[Floats, "d"]  # expected number of observed cells in active rows
 
     nested: ClassVar = ("ones", "observed")  # ones <= observed <= weight: checked
@@ -57,16 +57,16 @@ class SilentRows(ClassCodes[SilentParams]):
     """The model: hyperparameters, and pure functions of parameters and blocks of rows."""
 
     silent_rate: float = 0.01  # e
-    n_components: ClassVar[int] = 2  # K, which ClassCodes asks for
+    n_components: ClassVar[int] = 2  # K, which ClassCodes needs
 
-    # All else is as by default: an exact likelihood, an objective that never falls, no random numbers in a pass.
+    # Otherwise the defaults: an exact likelihood, an objective that never decreases, no random numbers in an iteration.
     promises = Promises(accelerates=False, why={"accelerates": "it would need to_vector and from_vector"})
     params_type = SilentParams
     stats_type = SilentStats
     carry_type = None
 
     def footprint(self, n_columns: int, row_cells: float) -> Footprint:
-        """Return what a block costs: numbers held for each row, numbers in the statistics, arithmetic for each row."""
+        """Return the cost of a block: numbers in memory per row, numbers in the statistics, operations per row."""
         return Footprint(working=n_columns + 4, statistics=2 * n_columns, flops=8 * row_cells)
 
     def start(self, summary: ColumnSums, key: Key, passes: Passes) -> SilentParams:
@@ -75,16 +75,16 @@ class SilentRows(ClassCodes[SilentParams]):
         return SilentParams(np.array([0.5, 0.5]), clip_probability(means))
 
     def cell_probabilities(self, params: SilentParams) -> Floats:
-        """Return P(bit = 1) in each class, (d, K): `ClassCodes` makes draw, code, reconstruct, fill, ... of it."""
+        """Return P(x = 1) in each class, (d, K): `ClassCodes` derives sample, reconstruct, fill, ... from it."""
         return np.stack([np.full(params.n_columns, self.silent_rate), params.probabilities], axis=1)
 
     def prepare(self, params: SilentParams) -> Shared:
-        """Return what all blocks of a pass need, computed once."""
+        """Return what all blocks of an iteration need, computed once."""
         p = self.cell_probabilities(params)
         return np.log(p) - np.log1p(-p), np.log1p(-p), np.log(params.weights)
 
     def _posterior(self, shared: Shared, block: Block) -> tuple[Floats, Floats]:
-        """Return r and ln P(x): x.logit + o.ln(1 - p) + ln pi, made into probabilities row by row."""
+        """Return r and ln P(x): the softmax of x.logit + o.ln(1 - p) + ln pi."""
         logit, off, log_pi = shared
         x, o = block.operands()  # dense, sparse or packed: `@` is all that a model needs
         r = np.asarray(x @ logit)
@@ -97,7 +97,7 @@ class SilentRows(ClassCodes[SilentParams]):
         r, log_p = self._posterior(shared, block)
         r *= block.weights[:, None]
         x, o = block.operands()
-        observed = np.broadcast_to(o.T @ r[:, 1:], (block.n_columns, 1))  # a single row where nothing is missing
+        observed = np.broadcast_to(o.T @ r[:, 1:], (block.n_columns, 1))  # a single row if no cell is missing
         stats = SilentStats(
             bound=np.asarray(block.weights @ log_p),
             weight=np.asarray(block.weights.sum()),
@@ -108,7 +108,7 @@ class SilentRows(ClassCodes[SilentParams]):
         return stats, None
 
     def objective(self, params: SilentParams, stats: SilentStats) -> float:
-        """Return ln P(all rows) plus the log prior: half a one and half a zero in every column."""
+        """Return ln P(all rows) plus the log prior: half a 1 and half a 0 in every column."""
         theta = params.probabilities
         return float(stats.bound) + 0.5 * float(np.sum(np.log(theta) + np.log1p(-theta)))
 
@@ -118,7 +118,7 @@ class SilentRows(ClassCodes[SilentParams]):
         return SilentParams(class_shares(stats.classes, float(stats.weight)), clip_probability(theta))
 
     def log_likelihood(self, params: SilentParams, shared: Shared, block: Block) -> Floats:
-        """Return ln P(observed bits) of each row."""
+        """Return ln P(observed cells) of each row."""
         return self._posterior(shared, block)[1]
 
     def posterior(self, params: SilentParams, shared: Shared, block: Block) -> Floats:
@@ -126,21 +126,21 @@ class SilentRows(ClassCodes[SilentParams]):
         return self._posterior(shared, block)[0]
 
     def log_joint(self, params: SilentParams, x: Floats, h: Floats) -> float:
-        """Return ln P(x, h) of one complete row: the definition, as plain as can be. The tests enumerate it."""
+        """Return ln P(x, h) of one complete row: the definition, as simple as possible. The tests enumerate it."""
         k = int(np.argmax(h))
         p = self.cell_probabilities(params)[:, k]
         return float(np.log(params.weights[k]) + np.sum(np.log(np.where(x == 1, p, 1 - p))))
 
     def pseudo_statistics(self, params: SilentParams, weight: float) -> SilentStats:
-        """Return the statistics of rows that are just as the model expects; `partial_fit` continues from them."""
+        """Return the expected statistics of rows from the model itself; `partial_fit` continues from them."""
         active = np.full(params.n_columns, weight * params.weights[1])
         return SilentStats(
             np.zeros(()), np.asarray(weight), weight * params.weights, active * params.probabilities, active
         )
 
 
-class SilentRowsMixture(CodingEstimator[SilentParams, SilentStats]):
-    """The estimator: scikit-learn's side. `fit`, `score`, `transform`, `sample`, `complete`, ... are inherited."""
+class SilentRowsMixture(LatentEstimator[SilentParams, SilentStats]):
+    """The scikit-learn estimator. `fit`, `score`, `transform`, `sample`, `complete`, ... are inherited."""
 
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **COMMON,
@@ -183,5 +183,5 @@ class SilentRowsMixture(CodingEstimator[SilentParams, SilentStats]):
 
     @property
     def probabilities_(self) -> Floats:
-        """P(bit = 1) in an active row."""
+        """P(x = 1) in an active row."""
         return self._params.probabilities

@@ -1,4 +1,4 @@
-"""scikit-learn's callbacks, in one place. With a scikit-learn that lacks them (before 1.9), fits work without."""
+"""scikit-learn's callbacks. Before scikit-learn 1.9 there are none, and fits run without them."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ try:
 except ImportError:  # scikit-learn before 1.9
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Stands in for scikit-learn's: no callbacks."""
+        """Replaces scikit-learn's class: no callbacks."""
 
     def with_callbacks(method: Any) -> Any:
-        """Stand in for scikit-learn's decorator."""
+        """Replace scikit-learn's decorator."""
         return method
 
 
@@ -28,32 +28,32 @@ __all__ = ["CallbackSupportMixin", "watching", "with_callbacks"]
 def watching(
     estimator: Estimator, settings: Settings, attributes: Callable[[Position], dict[str, Any]]
 ) -> Iterator[Watch | None]:
-    """Tell scikit-learn's callbacks of each restart and pass; yields what the EM loop calls after a pass.
+    """Report each restart and iteration to scikit-learn's callbacks; yields the function to call after an iteration.
 
-    The task tree is fit -> restart -> pass. `attributes` makes the fitted attributes of a position, for callbacks that
-    want a usable estimator.
+    The task tree is fit -> restart -> pass. `attributes` returns the fitted attributes of a position, for callbacks
+    that need a usable estimator.
     """
     if not getattr(estimator, "_skl_callbacks", None) and not hasattr(estimator, "_parent_callback_ctx"):
         yield None
         return
     root = estimator._init_callback_context(max_subtasks=settings.n_init)
     root.call_on_fit_task_begin(estimator=estimator)
-    begun: list[Any] = []
+    restarts: list[Any] = []  # the current one, if any
 
-    def watch(position: Position, over: bool) -> bool:
-        now: Callable[[], dict[str, Any]] = lambda: attributes(position)  # noqa: E731
-        if over:
-            if begun:
-                begun.pop().call_on_fit_task_end(estimator=estimator, reconstruction_attributes=now)
+    def watch(position: Position, ended: bool) -> bool:
+        current_attributes: Callable[[], dict[str, Any]] = lambda: attributes(position)  # noqa: E731
+        if ended:
+            if restarts:
+                restarts.pop().call_on_fit_task_end(estimator=estimator, reconstruction_attributes=current_attributes)
             return False
-        if not begun:
-            # Growing models have stages of max_iter passes each, so the number of passes is not known.
+        if not restarts:
+            # Growing models have stages of max_iter iterations each, so their number is not known.
             restart = root.subcontext(task_name="restart", max_subtasks=None)
             restart.call_on_fit_task_begin(estimator=estimator)
-            begun.append(restart)
-        task = begun[0].subcontext(task_name="pass")
+            restarts.append(restart)
+        task = restarts[0].subcontext(task_name="pass")
         task.call_on_fit_task_begin(estimator=estimator)
-        return bool(task.call_on_fit_task_end(estimator=estimator, reconstruction_attributes=now))
+        return bool(task.call_on_fit_task_end(estimator=estimator, reconstruction_attributes=current_attributes))
 
     yield watch
     root.call_on_fit_task_end(estimator=estimator)

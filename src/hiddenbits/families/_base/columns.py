@@ -1,4 +1,4 @@
-"""The columns of a fit: how many bits each has, and what they are called."""
+"""The columns of a fit: their names, and the number of binary columns that each is coded as."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hiddenbits.families._base.protocol import Estimator
 
 
 def column_sizes(estimator: Estimator) -> tuple[int, ...] | None:
-    """Return the bits of each column of the fit; None where every column is binary, and before a fit."""
+    """Return how many binary columns each column of the fit has; None if every column is binary, and before a fit."""
     coding = estimator._coding
     return None if coding is None or not coding.has_levels else coding.sizes
 
@@ -22,7 +22,7 @@ def column_names(estimator: Estimator) -> list[str]:
 
 
 def level_names(estimator: Estimator) -> list[str]:
-    """Return the names of the bits of the fit: of binary columns, and "column=level"."""
+    """Return the names of binary columns, and "column=level" for each level of the others."""
     coding = estimator._coding
     if coding is None or not coding.has_levels:
         return column_names(estimator)
@@ -32,7 +32,7 @@ def level_names(estimator: Estimator) -> list[str]:
 def table_by_column(
     estimator: Estimator, title: str, values: Mapping[str, AnyArray], weight: Floats | None = None
 ) -> SummaryTable:
-    """Return a table with a line for each column of the fit, or for each of its levels."""
+    """Return a table with one line per column of the fit, or per level."""
     coding = estimator._coding
     if coding is None or not coding.has_levels:
         return SummaryTable(title, {"column": column_names(estimator), **values}, "columns", weight)

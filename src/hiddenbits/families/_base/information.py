@@ -1,4 +1,4 @@
-"""What standard errors are made of, for estimators whose rows have a score: gradients of rows, and their curvature."""
+"""The score of each row (gradient of its log-likelihood) and the observed information: the basis of standard errors."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from hiddenbits.maths.free_parameters import FreeParameters
 from hiddenbits.model_api import Footprint
 
 
-class RowScores(Protocol):
-    """A family's mathematics of scores, at given parameters."""
+class ScoreFunction(Protocol):
+    """A family's scores and information at given parameters, in coordinates without constraints."""
 
     @property
     def n_coordinates(self) -> int:
         """Number of coordinates, p."""
 
-    def free(self, weight: float) -> FreeParameters:
-        """Return the coordinates, of a fit to rows of this weight."""
+    def free_parameters(self, weight: float) -> FreeParameters:
+        """Return the coordinates of a fit to rows of this weight."""
 
-    def at(self, vector: Floats) -> Any:
+    def params_at(self, vector: Floats) -> Any:
         """Return the parameters at a vector of coordinates."""
 
     def gradients(self, block: Block) -> Floats:
@@ -32,20 +32,20 @@ class RowScores(Protocol):
         """Return minus the second derivatives of the weighted log-likelihood of a block, (p, p)."""
 
 
-def row_gradients(scores: RowScores, table: Table) -> Floats:
+def row_gradients(scores: ScoreFunction, table: Table) -> Floats:
     """Return the score of each row, (rows, p)."""
     with one_blas_thread():
         return rows_of(current().executor.map_rows(scores.gradients, _grid(scores, table)), table.shape[0])
 
 
-def observed_information(scores: RowScores, table: Table) -> Floats:
+def observed_information(scores: ScoreFunction, table: Table) -> Floats:
     """Return minus the second derivatives of the log-likelihood of a table, (p, p)."""
     with one_blas_thread():
         total: Floats = current().executor.reduce(scores.information, _grid(scores, table))
     return total
 
 
-def _grid(scores: RowScores, table: Table) -> Grid:
+def _grid(scores: ScoreFunction, table: Table) -> Grid:
     """Return the blocks of a table, in which the gradients of one should fit in a core's cache."""
     p, d = scores.n_coordinates, table.shape[1]
     return table.grid(block_height(Footprint(working=4 * p + d, statistics=p * p, flops=2 * p * p)))

@@ -1,4 +1,4 @@
-"""From what a user hands in to a checked Table, by scikit-learn's rules for names, shapes and weights."""
+"""From the user's X to a checked Table, by scikit-learn's rules for names, shapes and weights."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from hiddenbits.model_api import Key
 from hiddenbits.quoting import discreet, printable
 
 A = TypeVar("A", bound=AnyArray)
-SMALL_WEIGHTS = 0.1  # weights of rows are small when their mean, of those that are not 0, is below this
-SHUFFLED_CELLS = 1 << 27  # cells (ones, where it is sparse) of the longest table that is read into memory and shuffled
+SMALL_WEIGHTS = 0.1  # weights are small if the mean of those above 0 is below this
+SHUFFLED_CELLS = 1 << 27  # cells (1s, if it is sparse) of the longest table that is read into memory and shuffled
 
 
 @discreet()
 def as_table(estimator: Estimator, X: Any, *, reset: bool, sample_weight: Any = None) -> Table:
-    """Return X as a Table with row weights; set or check the names and number of columns, and how they were read.
+    """Return X as a Table with row weights; set or check the names, number and coding of its columns.
 
-    With `reset` they are set; without, the estimator must have been fitted. Weights are on top of those that a Table
-    has; a text is the name of their column. Names of arrays and frames are checked by scikit-learn's rules.
+    With `reset` they are set; without, the estimator must have been fitted. `sample_weight` multiplies the weights of
+    a Table; a string is the name of their column. Names of arrays and frames are checked by scikit-learn's rules.
     """
     if not reset:
         check_is_fitted(estimator, "_params")
@@ -45,12 +45,12 @@ def as_table(estimator: Estimator, X: Any, *, reset: bool, sample_weight: Any = 
         request = _request(estimator, sample_weight, reset=reset)
         opener = find_opener(X, request)
         if opener.form == "frame":
-            X = opened_frame(X).to_native()  # a lazy one does not show its names to scikit-learn
+            X = opened_frame(X).to_native()  # scikit-learn cannot read the names of a lazy frame
         table = opener.open(X, request)
         checked = opener.form != "other" and table.coding is None
         if checked:
             _check_names_of(estimator, X, reset=reset)
-    _refuse_other_kinds(estimator, table)
+    _refuse_column_types(estimator, table)
     if not checked:
         check_table_names(estimator, table, reset=reset)
     if reset:
@@ -64,7 +64,7 @@ def as_table(estimator: Estimator, X: Any, *, reset: bool, sample_weight: Any = 
 
 
 def _request(estimator: Estimator, sample_weight: Any, *, reset: bool) -> Request:
-    """Return how tables are to be read, for a fit (`reset`) or after one."""
+    """Return how to read a table, for a fit (`reset`) or after one."""
     coding = None if reset else estimator._coding
     if estimator._takes_reals:
         request = Request(reals=True)
@@ -73,53 +73,53 @@ def _request(estimator: Estimator, sample_weight: Any, *, reset: bool) -> Reques
         choices = None if types is None or types == "auto" else Choices.of(column_types=types)
         levels = estimator.column_types is not None
         request = Request(threshold=estimator.threshold, levels=levels, choices=choices)
-    if isinstance(sample_weight, str):  # a column that does not enter
+    if isinstance(sample_weight, str):  # a column outside the model
         request = replace(request, choices=replace(request.choices or Choices(), sample_weight=sample_weight))
     return replace(request, coding=coding, plain_only=not (reset or coding))
 
 
-def _refuse_other_kinds(estimator: Estimator, table: Table) -> None:
-    """Refuse a table that the estimator cannot work on: of bits where it needs real numbers, and the like."""
+def _refuse_column_types(estimator: Estimator, table: Table) -> None:
+    """Refuse a table whose columns have a type that the estimator does not support."""
     reals, name = estimator._takes_reals, type(estimator).__name__
     if table.only_bits and reals:
-        raise TableError("This is a table of bits. Open it with open_table(..., reals=True) for real numbers.")
+        raise TableError("This table has binary columns. Open it with open_table(..., reals=True) for real numbers.")
     if not (table.only_bits or reals):
-        raise TableError(f"{name} needs bits, but this is a table of real numbers.")
+        raise TableError(f"{name} needs binary columns, but this is a table of real numbers.")
     if table.coding_of_levels is not None and estimator.column_types is None:
         raise TableError(
-            f"{name} needs binary columns, but this table has nominal or ordinal ones. Say with recode= which values are "
-            "1, or use LatentClassAnalysis."
+            f"{name} needs binary columns, but this table has nominal or ordinal ones. Specify which values are 1 with "
+            "recode=, or use LatentClassAnalysis."
         )
 
 
 def _check_coding(estimator: Estimator, table: Table) -> None:
     """Refuse a table whose values were read differently from the fit, or whose columns have other levels."""
-    fitted, again = estimator._coding, "open_table(..., recode=model), where model is the fitted one."
+    fitted, remedy = estimator._coding, "open_table(..., recode=model), where model is the fitted one."
     name = None if fitted is None or table.coding is None else fitted.conflict(table.coding)
     if name is not None:
-        raise TableError(f"column {name!r} was read differently from the fit. Open the table with {again}")
-    if table.layout != layout_of(column_sizes(estimator), table.shape[1]):  # such as numbers after a frame
+        raise TableError(f"column {name!r} was read differently from the fit. Open the table with {remedy}")
+    if table.layout != layout_of(column_sizes(estimator), table.shape[1]):  # such as an array after a frame
         raise TableError(
-            f"{type(estimator).__name__} was fitted to columns with other levels. Hand in a frame or file with the "
-            f"columns of the fit, or open it with {again}"
+            f"{type(estimator).__name__} was fitted to columns with other levels. Use a frame or file with the "
+            f"columns of the fit, or open it with {remedy}"
         )
 
 
 def _check_names_of(estimator: Estimator, X: Any, *, reset: bool) -> None:
-    """Set or check names and number of columns by scikit-learn's rules; its errors repeat names as they are."""
+    """Set or check names and number of columns by scikit-learn's rules; make the names in its errors printable."""
     try:
         validate_data(estimator, X, skip_check_array=True, reset=reset)
     except ValueError as error:
         message = str(error)
-        given = getattr(X, "column_names", getattr(X, "columns", ()))  # Arrow's and all others' word
-        names = {str(name) for name in [*given, *getattr(estimator, "feature_names_in_", ())]}
-        for name in sorted(names, key=len, reverse=True):  # a newline within a name is none of the message
+        input_names = getattr(X, "column_names", getattr(X, "columns", ()))  # Arrow has `column_names`
+        names = {str(name) for name in [*input_names, *getattr(estimator, "feature_names_in_", ())]}
+        for name in sorted(names, key=len, reverse=True):  # a newline within a name is not one of the message
             message = message.replace(name, printable(name))
         raise ValueError(printable(message, keep="\n")) from None
 
 
 def check_table_names(estimator: Estimator, table: Table, *, reset: bool) -> None:
-    """Do for a Table what scikit-learn does for arrays and frames."""
+    """Set or check names and number of columns of a Table, as scikit-learn does for arrays and frames."""
     names = None if table.column_names is None else np.array(table.column_names, dtype=object)
     if reset:
         estimator.n_features_in_ = table.n_columns
@@ -135,9 +135,9 @@ def check_table_names(estimator: Estimator, table: Table, *, reset: bool) -> Non
         )
     fitted = getattr(estimator, "feature_names_in_", None)
     if fitted is not None and names is not None and not np.array_equal(fitted, names):
-        at = int(np.flatnonzero(fitted != names)[0])
+        j = int(np.flatnonzero(fitted != names)[0])
         raise TableError(
-            f"Column {at} is {names[at]!r}, but {type(estimator).__name__} was fitted with {fitted[at]!r} there. "
+            f"Column {j} is {names[j]!r}, but it was {fitted[j]!r} when {type(estimator).__name__} was fitted. "
             "Use the names and the order of the fit."
         )
 
@@ -148,17 +148,17 @@ def total_weight(table: Table) -> float:
 
 
 def warn_of_small_weights(table: Table) -> None:
-    """Warn where the weights of a table are so small that the prior would outweigh its rows.
+    """Warn if the weights of a table are so small that the prior would outweigh its rows.
 
-    Priors count in rows, and a row counts as much as its weight says. Weights that add up to more than the rows are
-    ordinary: they stand for equal rows that were collapsed.
+    The strength of a prior is in rows of weight 1. Weights that add up to more than the number of rows are ordinary:
+    they are counts of equal rows.
     """
     if table.weights is None:
         return
     total, rows = float(table.weights.sum()), int(np.count_nonzero(table.weights))
     if total < SMALL_WEIGHTS * rows:
         warnings.warn(
-            f"The weights of {rows:,} rows add up to {total:.3g}, so the data count as that few rows and the prior "
+            f"The weights of {rows:,} rows add up to {total:.3g}. The data count as that few rows, and the prior "
             "may outweigh them. Scale survey weights to a mean of 1 first: w * len(w) / w.sum().",
             SmallWeightsWarning,
             stacklevel=3,
@@ -166,31 +166,31 @@ def warn_of_small_weights(table: Table) -> None:
 
 
 def seed_of(random_state: Any) -> int:
-    """Return an integer seed: the one given, or one drawn."""
+    """Return random_state as an integer seed, drawn from it if it is a generator or None."""
     if isinstance(random_state, (int, np.integer)):
         return int(random_state)
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
 def rows_of(chunks: Iterable[A], n_rows: int) -> A:
-    """Put the results of consecutive blocks into one array."""
-    out: Any = None
+    """Return the results of consecutive blocks as one array."""
+    results: Any = None
     start = 0
     for chunk in chunks:
-        if out is None:
-            out = np.empty((n_rows, *chunk.shape[1:]), chunk.dtype)
-        out[start : start + len(chunk)] = chunk
+        if results is None:
+            results = np.empty((n_rows, *chunk.shape[1:]), chunk.dtype)
+        results[start : start + len(chunk)] = chunk
         start += len(chunk)
-    if out is None or start != n_rows:
+    if results is None or start != n_rows:
         raise RuntimeError(f"{start} of {n_rows} rows were returned: please report this as a bug.")
-    return out  # type: ignore[no-any-return]
+    return results  # type: ignore[no-any-return]
 
 
 def shuffled(table: Table, seed: int) -> Table:
-    """Return a table with its rows shuffled, in memory: random steps go astray where a table is sorted.
+    """Return a table with its rows shuffled, in memory: stochastic steps are biased where a table is sorted.
 
-    A table of more than `SHUFFLED_CELLS` comes back as it is, from a file or from memory: its size decides, and not
-    where its rows are, so that the same rows give the same fit.
+    A table of more than `SHUFFLED_CELLS` is returned unchanged, whether in a file or in memory, so that the same rows
+    give the same fit.
     """
     source, n_rows = table.source, table.shape[0]
     if n_rows * source.row_cells > SHUFFLED_CELLS:

@@ -1,4 +1,4 @@
-"""Hyperparameters that every estimator has, with the values they may take."""
+"""Hyperparameters that all estimators share, with their valid values."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Literal
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
-MOST_NODES = 1_000_000  # of a grid: a table of them with the columns is held in memory
-DRAWS = [Interval(Integral, 2, 100_000, closed="both")]  # draws for each row, all held at once
+MOST_NODES = 1_000_000  # nodes of a grid: an array of nodes x columns is held in memory
+DRAWS = [Interval(Integral, 2, 100_000, closed="both")]  # Monte Carlo draws per row, all in memory
 
-N_INIT: list[object] = [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})]  # more on small tables
+N_INIT: list[object] = [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})]
 
 COMMON: dict[str, list[object]] = {
     "online_passes": [Interval(Integral, 0, None, closed="left")],
@@ -23,7 +23,7 @@ COMMON: dict[str, list[object]] = {
 }
 
 
-# Columns that are not binary: what estimators that take them are told, and what they show.
+# Types of columns, for estimators that support columns that are not binary.
 
 ColumnType = Literal["auto", "binary", "nominal", "ordinal"]
 ColumnTypes = ColumnType | dict[str, ColumnType]
@@ -32,18 +32,18 @@ COLUMN_TYPES: list[object] = [StrOptions({"auto", "binary", "nominal", "ordinal"
 
 @dataclass(frozen=True)
 class HiddenParts:
-    """What a hyperparameter counts, and what it needs.
+    """A size of the latent structure (such as the number of classes), and what a table needs to support it.
 
     Attributes
     ----------
     word : str
-        What the parts are called, in the plural.
+        What is counted, in the plural: "classes".
     need : {"rows", "columns"}
-        What a part needs one of.
+        What the table needs as many of.
     parameter : str
-        The hyperparameter: a number, or several of layers. Other values, such as words, are not checked.
+        The hyperparameter: a number, or one per layer. Other values, such as strings, are not checked.
     each : int
-        How many parts one row can support.
+        How many of them one row can support.
     """
 
     word: str

@@ -1,4 +1,4 @@
-"""Learning from some rows after the other, by online EM, and from where a fit ended: `partial_fit` and `refit`."""
+"""`partial_fit` (online EM, batch by batch) and refits that start from fitted parameters."""
 
 from __future__ import annotations
 
@@ -34,26 +34,26 @@ from hiddenbits.model_api import Averages, stages_of
 E = TypeVar("E", bound=Estimator)
 
 
-def learn(estimator: Estimator, X: object, sample_weight: ArrayLike | None) -> None:
-    """Learn from some rows; the first ones are fitted, or a fit continues."""
+def update_online(estimator: Estimator, X: object, sample_weight: ArrayLike | None) -> None:
+    """Update the estimator with a batch of rows; an unfitted one is fitted to them first."""
     estimator._validate_params()
-    begun = hasattr(estimator, "_params")
-    table = as_table(estimator, X, reset=not begun, sample_weight=sample_weight)
+    fitted = hasattr(estimator, "_params")
+    table = as_table(estimator, X, reset=not fitted, sample_weight=sample_weight)
     refuse_unsupported(estimator, table, more_rows=True)
     model, executor = estimator._model(), current().executor
     form = online_form(model)
     if not isinstance(form, Averages):
         raise ValueError(
-            'partial_fit needs a model that can be enumerated (method="exact"). Otherwise fit the whole table at once: '
-            "it may be larger than memory."
+            'partial_fit needs a model that can be enumerated (method="exact"). Otherwise use fit on the whole table, '
+            "which may be larger than memory."
         )
     grid = table.grid(estimator._pass_height(model, table))
     with one_blas_thread():
-        running = estimator._running if begun else Running()
-        if running is None or not begun:
+        running = estimator._running if fitted else Running()
+        if running is None or not fitted:
             estimator._online_seed = seed_of(estimator.random_state)
-        params = estimator._params if begun else _first_fit(estimator, grid, executor)
-        if running is None:  # continue from a fit: its rows count as if they were what the fit expects
+        params = estimator._params if fitted else _first_fit(estimator, grid, executor)
+        if running is None:  # continue from a `fit`: its rows count as the statistics that the model expects
             stats = form.pseudo_statistics(params, estimator._fit_weight)
             running = Running(stats.scaled(1.0 / estimator._fit_weight), estimator.n_iter_, estimator._fit_weight)
         key = Key(estimator._online_seed, 0, running.steps)
@@ -62,7 +62,7 @@ def learn(estimator: Estimator, X: object, sample_weight: ArrayLike | None) -> N
 
 
 def _first_fit(estimator: Estimator, grid: Grid, executor: Executor) -> Any:
-    """Return the parameters that online EM begins with: a fit to the first rows, restarts, stages and all."""
+    """Return the initial parameters of online EM: those of a fit to the first rows, with restarts and stages."""
     settings = replace(
         estimator._settings(),
         n_init=estimator._first_restarts(),
@@ -72,13 +72,13 @@ def _first_fit(estimator: Estimator, grid: Grid, executor: Executor) -> Any:
     )
     grid = first_rows(grid, executor, estimator._online_seed)
     if grid.table.source.resident and not isinstance(without_progress(executor), Local):
-        executor = Local()  # the rows are here, and few
-    return estimator._finished(estimator._loop(estimator._model(), grid, executor, settings, None, None).params)
+        executor = Local()  # few rows, in this process
+    return estimator._canonical_params(estimator._loop(estimator._model(), grid, executor, settings, None, None).params)
 
 
 @dataclass(frozen=True, eq=False)
-class _BeginsAt:
-    """Stands for a checkpoint: the fit continues from given parameters, and nothing is kept."""
+class _FixedStart:
+    """A checkpoint that makes a fit start from given parameters, and saves nothing."""
 
     position: Position
 
@@ -88,7 +88,7 @@ class _BeginsAt:
     def save(self, position: Position, summary: ColumnSums) -> None:
         return
 
-    def beside(self, name: str) -> _BeginsAt:
+    def beside(self, name: str) -> _FixedStart:
         return self
 
     def drop(self) -> None:
@@ -96,17 +96,17 @@ class _BeginsAt:
 
 
 def refit(estimator: E, X: object, sample_weight: ArrayLike | None, tol: float | None) -> E:
-    """Return a copy that is fitted to X, beginning at the fitted parameters."""
-    made, model = copy(estimator), estimator._model()
-    if made._loop not in (fit_em, fit_closed_form):
+    """Return a copy that is fitted to X, starting from the fitted parameters."""
+    refitted, model = copy(estimator), estimator._model()
+    if refitted._loop not in (fit_em, fit_closed_form):
         raise ValueError(
-            f"refit is for EM until it stands still; {made} learns by a schedule or random steps. Use fit."
+            f"refit needs EM to convergence, but {refitted} is fitted by a schedule or by random steps. Use fit."
         )
-    table = made._arranged(model, as_table(made, X, reset=False, sample_weight=sample_weight))
-    settings = replace(made._settings(), n_init=1, online_passes=0, start_rows=None)
+    table = refitted._ordered_table(model, as_table(refitted, X, reset=False, sample_weight=sample_weight))
+    settings = replace(refitted._settings(), n_init=1, online_passes=0, start_rows=None)
     settings = settings if tol is None else replace(settings, tol=tol)
-    grid = made._pass_grid(model, table, settings)
-    last = len(stages_of(model)) - 1  # the fit is behind it: only the last stage is repeated
-    begin = _BeginsAt(Position(params=made._params, safe=made._params, stage=last))
-    made._keep(made._loop(model, grid, current().executor, settings, begin, None), total_weight(table))
-    return made
+    grid = refitted._pass_grid(model, table, settings)
+    last_stage = len(stages_of(model)) - 1
+    start = _FixedStart(Position(params=refitted._params, safe=refitted._params, stage=last_stage))
+    refitted._set_fitted(refitted._loop(model, grid, current().executor, settings, start, None), total_weight(table))
+    return refitted

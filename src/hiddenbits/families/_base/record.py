@@ -1,4 +1,4 @@
-"""What a fit leaves behind besides its parameters: the attributes that all estimators have, in one place."""
+"""The fitted attributes that all estimators have."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ def fit_record(
     params : Params
         The fitted parameters.
     weight : float
-        Weight of the rows that were seen.
+        Weight of the rows of the fit.
     reason : str
         Why the fit stopped, "online" after `partial_fit`.
     trace : array
-        Objective after each pass.
+        Objective after each iteration.
     n_iter : int, optional
-        Passes, where they are not those of the trace.
+        Iterations, if they are not those of the trace.
     restarts : sequence of Restart
-        How each restart went.
+        Objective, iterations and stop reason of each restart.
     running : Running, optional
-        Where online EM stands.
+        State of online EM.
     """
     return {
         "_params": params,

@@ -1,9 +1,8 @@
-"""The largest sizes that a table can support, for all estimators in one place.
+"""The largest numbers of classes, dimensions and the like that a table can support.
 
-Classes, states, causes and units need rows to stand for: as many of them as there are rows reproduce the table,
-and as many as d bits have different rows, 2^d, any distribution of them. Dimensions need columns: as many as columns
-say all that linear combinations of the columns can. A larger size is a slip or a misunderstanding, and would take all
-memory or time, or end in parts that nothing determines.
+As many classes (or states, causes, units) as rows reproduce the table, and 2^d of them reproduce any distribution of d
+binary columns. As many dimensions as columns span all linear combinations of the columns. A larger size is a mistake:
+it would exhaust memory or time, or leave parameters undetermined.
 """
 
 from __future__ import annotations
@@ -15,63 +14,61 @@ from hiddenbits.engine import MIN_RATIO, MOST_CELLS
 from hiddenbits.families._base.parameters import HiddenParts
 from hiddenbits.families._base.protocol import Estimator
 
-SPARE = 100  # parts up to which the number of different rows does not matter: more than needed are quick, and no harm
-LONGEST = 64  # columns from which on nobody asks for as many parts as there are different rows
+UNCHECKED_SIZE = 100  # sizes up to which the number of possible rows is not checked: an excess is fast and harmless
+MOST_PATTERN_COLUMNS = 64  # with more columns, 2^d exceeds every size
 
 
 def refuse_unsupported(estimator: Estimator, table: Table, *, more_rows: bool = False) -> None:
-    """Raise a ValueError where the table cannot support a size of the estimator; `more_rows` are still to come."""
+    """Raise a ValueError if the table cannot support a size of the estimator; `more_rows`: others will follow."""
     for parts in estimator._hidden_parts:
-        given = getattr(estimator, parts.parameter)
-        sizes = [
-            size for size in (given if isinstance(given, (list, tuple)) else [given]) if isinstance(size, Integral)
-        ]
-        asked = int(max(sizes, default=0))
-        largest, why = min(_limits(parts, asked, table, more_rows=more_rows), default=(asked, ""))
-        if asked > largest:
+        value = getattr(estimator, parts.parameter)
+        layers = value if isinstance(value, (list, tuple)) else [value]
+        size = int(max((layer for layer in layers if isinstance(layer, Integral)), default=0))
+        largest, reason = min(_limits(parts, size, table, more_rows=more_rows), default=(size, ""))
+        if size > largest:
             raise ValueError(
-                f"{type(estimator).__name__}({parts.parameter}={given!r}): this table cannot support {asked:,} "
-                f"{parts.word}, because it has {why}. Use at most {largest:,}."
+                f"{type(estimator).__name__}({parts.parameter}={value!r}): this table cannot support {size:,} "
+                f"{parts.word}, because it has {reason}. Use at most {largest:,}."
             )
 
 
-def _limits(parts: HiddenParts, asked: int, table: Table, *, more_rows: bool) -> list[tuple[int, str]]:
-    """Return the largest sizes, each with what the table has."""
+def _limits(parts: HiddenParts, size: int, table: Table, *, more_rows: bool) -> list[tuple[int, str]]:
+    """Return upper limits of a size, each with its reason."""
     n_rows, n_columns = table.shape
     if parts.need == "columns":
         return [(n_columns, f"{n_columns:,} columns (n_features={n_columns})")]
-    several = "" if parts.each == 1 else f", and {parts.each:,} for each are more than enough"
+    per_row = "" if parts.each == 1 else f", and {parts.each:,} for each are more than enough"
     limits = []
     if not more_rows:
         if table.weights is not None:  # a row may stand for several
             n_rows = max(n_rows, int(table.weights.sum()))
-        limits.append((parts.each * n_rows, f"{n_rows:,} rows (n_samples={n_rows}){several}"))
-    patterns = 2 ** min(n_columns, LONGEST)
-    if table.only_bits and asked > SPARE:
-        why = f"{n_columns} columns (n_features={n_columns}), so that there are {patterns:,} different rows{several}"
-        limits.append((parts.each * patterns, why))
+        limits.append((parts.each * n_rows, f"{n_rows:,} rows (n_samples={n_rows}){per_row}"))
+    patterns = 2 ** min(n_columns, MOST_PATTERN_COLUMNS)
+    if table.only_bits and size > UNCHECKED_SIZE:
+        reason = f"{n_columns} columns (n_features={n_columns}), so that there are {patterns:,} different rows{per_row}"
+        limits.append((parts.each * patterns, reason))
     return limits
 
 
-# How many rows a fit begins on, where there are many more.
+# Size of the subsample on which a fit to a long table begins.
 
-FEWEST, ROWS_EACH = 4096, 400  # rows to begin on: so many at least, and so many for each component
-
-
-def rows_to_begin_on(n_components: int) -> int:
-    """Return the rows that a fit with so many components begins on."""
-    return max(FEWEST, ROWS_EACH * n_components)
+MIN_SUBSAMPLE, ROWS_PER_COMPONENT = 4096, 400
 
 
-def few_enough(few: int | None, n_rows: int) -> int | None:
-    """Return the rows to begin on if a table has many more, else None."""
-    return few if few is not None and n_rows >= MIN_RATIO * few else None
+def subsample_rows(n_components: int) -> int:
+    """Return the size of the subsample for so many components."""
+    return max(MIN_SUBSAMPLE, ROWS_PER_COMPONENT * n_components)
 
 
-def few_distinct_rows(few: int | None, n_columns: int) -> int:
-    """Return the number of distinct rows from which on a table is long, for a fit that begins on `few` rows of it.
+def subsample_if_long(n_subsample: int | None, n_rows: int) -> int | None:
+    """Return the size of the subsample if the table has many more rows, else None."""
+    return n_subsample if n_subsample is not None and n_rows >= MIN_RATIO * n_subsample else None
 
-    A pass over few distinct rows with weights takes little time, and a fit to all of them may end higher. They are held
-    in memory.
+
+def collapse_limit(n_subsample: int | None, n_columns: int) -> int:
+    """Return the number of distinct rows up to which a fit collapses equal rows instead of starting on a subsample.
+
+    An iteration over few distinct rows with weights is fast, and a fit to all of them may reach a higher objective.
+    They are held in memory.
     """
-    return 0 if few is None else min(MIN_RATIO * few, MOST_CELLS // n_columns)
+    return 0 if n_subsample is None else min(MIN_RATIO * n_subsample, MOST_CELLS // n_columns)

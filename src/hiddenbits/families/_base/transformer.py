@@ -1,4 +1,4 @@
-"""The bases of the estimators whose rows have a hidden code: of all of them, and where codes are classes or causes."""
+"""The base classes of estimators whose rows have latent variables: of any kind, classes, or binary causes."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from hiddenbits.data.layout import Layout
 from hiddenbits.display import SummaryTable
 from hiddenbits.engine import one_blas_thread
 from hiddenbits.families._base.columns import column_sizes, table_by_column
-from hiddenbits.families._base.estimator import BitsEstimator
+from hiddenbits.families._base.estimator import ModelEstimator
 from hiddenbits.model_api import CodeModel, P, S
 
 
-def _is_not_classes(estimator: CodingEstimator[Any, Any]) -> bool:
+def _is_not_classes(estimator: LatentEstimator[Any, Any]) -> bool:
     return not isinstance(estimator, ClassesEstimator)
 
 
-class CodingEstimator(TransformerMixin, BitsEstimator[P, S]):  # type: ignore[misc]
-    """Base of the estimators whose rows have a hidden code."""
+class LatentEstimator(TransformerMixin, ModelEstimator[P, S]):  # type: ignore[misc]
+    """Base of the estimators whose rows have latent variables."""
 
-    _code_axis: ClassVar[str] = "K"  # the letter of its width in the shapes of the parameters
-    _code_word: ClassVar[str] = "dimension"  # what a number of a code belongs to
+    _latent_axis: ClassVar[str] = "K"  # letter of their number in the shapes of the parameters
+    _latent_name: ClassVar[str] = "dimension"  # what one of them is called
 
     @abstractmethod
     def _model(self) -> CodeModel[P, S]:
@@ -49,7 +49,7 @@ class CodingEstimator(TransformerMixin, BitsEstimator[P, S]):  # type: ignore[mi
         -------
         means : ndarray of shape (rows, n_components), or what `set_output` asks for
         """
-        return self._map(X, self._model().posterior)
+        return self._map_rows(X, self._model().posterior)
 
     @available_if(_is_not_classes)  # type: ignore[untyped-decorator]
     def posterior_mode(self, X: object) -> Floats:
@@ -67,11 +67,11 @@ class CodingEstimator(TransformerMixin, BitsEstimator[P, S]):  # type: ignore[mi
         return self._modes(X)
 
     def _modes(self, X: object) -> Floats:
-        return self._map(X, self._model().posterior_mode)
+        return self._map_rows(X, self._model().posterior_mode)
 
     @available_if(_is_not_classes)  # type: ignore[untyped-decorator]
     def inverse_transform(self, X: object) -> Floats:
-        """Return P(cell = 1) given values of the latent variables; where columns are real numbers, their means.
+        """Return P(x = 1) of every cell given values of the latent variables; where columns are real, their means.
 
         Parameters
         ----------
@@ -85,16 +85,16 @@ class CodingEstimator(TransformerMixin, BitsEstimator[P, S]):  # type: ignore[mi
         return self._reconstruct(X)
 
     def _reconstruct(self, X: object) -> Floats:
-        """Return what is expected of the cells given values of the latent variables."""
+        """Return the expected values of the cells given values of the latent variables."""
         check_is_fitted(self, "_params")
-        codes = check_array(X, dtype=np.float64)
-        if codes.shape[1] != self._n_features_out:
-            raise ValueError(f"A code has {self._n_features_out} columns, got {codes.shape[1]}.")
+        latent = check_array(X, dtype=np.float64)
+        if latent.shape[1] != self._n_features_out:
+            raise ValueError(f"X has {latent.shape[1]} columns, but there are {self._n_features_out} latent variables.")
         with one_blas_thread():
-            return self._model().reconstruct(self._params, codes)
+            return self._model().reconstruct(self._params, latent)
 
     def get_feature_names_out(self, input_features: object = None) -> AnyArray:
-        """Return the names of a code's numbers, counted from 1: "class_1", "dimension_1", "cause_1".
+        """Return the names of the columns of `transform`, counted from 1: "class_1", "dimension_1", "cause_1".
 
         Parameters
         ----------
@@ -106,22 +106,22 @@ class CodingEstimator(TransformerMixin, BitsEstimator[P, S]):  # type: ignore[mi
         names : ndarray of str
         """
         check_is_fitted(self, "_params")
-        return np.array(self._code_names(), dtype=object)
+        return np.array(self._latent_names(), dtype=object)
 
-    def _code_names(self) -> list[str]:
-        """Return the names of a code's numbers."""
-        return [f"{self._code_word}_{k + 1}" for k in range(self._n_features_out)]
+    def _latent_names(self) -> list[str]:
+        """Return the names of the columns of `transform`."""
+        return [f"{self._latent_name}_{k + 1}" for k in range(self._n_features_out)]
 
     @property
     def _n_features_out(self) -> int:
-        """Width of a code."""
-        return self._params.axis_sizes[self._code_axis]
+        """Number of columns of `transform`."""
+        return self._params.axis_sizes[self._latent_axis]
 
 
-class ClassesEstimator(CodingEstimator[P, S]):
-    """Base of the estimators whose rows belong to one of several classes, of which a code has the probabilities."""
+class ClassesEstimator(LatentEstimator[P, S]):
+    """Base of the estimators whose rows belong to one of several latent classes; `transform` has the probabilities."""
 
-    _code_word = "class"
+    _latent_name = "class"
 
     def predict(self, X: object) -> NDArray[np.int64]:
         """Return the most probable class of each row given its observed cells: the largest of `predict_proba`.
@@ -134,14 +134,14 @@ class ClassesEstimator(CodingEstimator[P, S]):
         Returns
         -------
         classes : ndarray of shape (rows,) of int
-            Counted from 0, as scikit-learn does: 0 is the class that names call `class_1`.
+            Counted from 0, as in scikit-learn: 0 is `class_1`.
         """
-        return self._map(X, partial(_best, self._model().posterior))
+        return self._map_rows(X, partial(_most_probable_class, self._model().posterior))
 
     def predict_proba(self, X: object) -> Floats:
         """Return the probability of each class for each row, given its observed cells.
 
-        In scikit-learn's pipelines `transform` hands on the same numbers, under the names of the classes.
+        `transform` returns the same probabilities, for scikit-learn's pipelines.
 
         Parameters
         ----------
@@ -152,10 +152,10 @@ class ClassesEstimator(CodingEstimator[P, S]):
         -------
         probabilities : ndarray of shape (rows, n_components)
         """
-        return self._map(X, self._model().posterior)
+        return self._map_rows(X, self._model().posterior)
 
     def predict_log_proba(self, X: object) -> Floats:
-        """Return the logarithm of `predict_proba`; -inf for a class that a row cannot be in.
+        """Return the logarithm of `predict_proba`; -inf where a probability is 0.
 
         Parameters
         ----------
@@ -184,23 +184,23 @@ class ClassesEstimator(CodingEstimator[P, S]):
         Returns
         -------
         classes : ndarray of shape (rows,) of int
-            As `predict` returns them.
+            As in `predict`.
         """
         fitted: Self = self.fit(X, sample_weight=sample_weight)
         return fitted.predict(X)
 
-    def _in_order(self, params: P) -> P:
+    def _order_classes(self, params: P) -> P:
         weights: Floats = getattr(params, "weights")  # noqa: B009
-        return params.reordered(self._code_axis, np.argsort(-weights, kind="stable"))
+        return params.reordered(self._latent_axis, np.argsort(-weights, kind="stable"))
 
-    def _latent(self, codes: Floats) -> NDArray[np.int64]:
-        return np.asarray(codes.argmax(axis=1), np.int64)
+    def _latent(self, latent: Floats) -> NDArray[np.int64]:
+        return np.asarray(latent.argmax(axis=1), np.int64)
 
     def _class_tables(self, weights: Floats, probabilities: Floats) -> dict[str, SummaryTable]:
-        """Return the tables of classes: their shares, and P(bit = 1) or P(level) in each, (classes, bits)."""
-        names, spread, sizes = self._code_names(), np.ptp(probabilities, axis=0), column_sizes(self)
-        title = "Profiles: P(bit = 1) in each class"
-        if sizes is not None:  # levels of a column stay together
+        """Return the tables of classes: their shares, and P(x = 1) or P(level) in each, (classes, binary columns)."""
+        names, spread, sizes = self._latent_names(), np.ptp(probabilities, axis=0), column_sizes(self)
+        title = "Profiles: P(x = 1) in each class"
+        if sizes is not None:  # the levels of a column share its largest spread
             title = "Profiles: share of each level in each class"
             layout = Layout(sizes)
             spread = np.maximum.reduceat(spread, layout.starts)[layout.columns]
@@ -211,16 +211,16 @@ class ClassesEstimator(CodingEstimator[P, S]):
         }
 
 
-class CausesEstimator(CodingEstimator[P, S]):
-    """Base of the estimators whose rows have several causes, each on or off."""
+class CausesEstimator(LatentEstimator[P, S]):
+    """Base of the estimators whose rows have several binary latent causes, each on or off."""
 
-    _code_word = "cause"
+    _latent_name = "cause"
 
     def predict(self, X: object) -> NDArray[np.uint8]:
-        """Return which causes are more probably on than off in each row, given its observed bits.
+        """Return which causes are more probably on than off in each row, given its observed cells.
 
-        Each cause is judged by itself: 1 where `transform` is above 1/2. `posterior_mode` has the most probable combination of
-        all causes, which may differ where causes explain the same bits.
+        Each cause is taken separately: 1 where `transform` is above 1/2. `posterior_mode` returns the most probable
+        combination of all causes, which may differ where several causes explain the same cells.
 
         Parameters
         ----------
@@ -231,14 +231,14 @@ class CausesEstimator(CodingEstimator[P, S]):
         -------
         on : ndarray of shape (rows, causes) of uint8
         """
-        return self._map(X, partial(_on, self._model().posterior))
+        return self._map_rows(X, partial(_active_causes, self._model().posterior))
 
 
-def _best(posterior: Callable[..., Floats], params: Any, shared: Any, block: Block) -> NDArray[np.int64]:
+def _most_probable_class(posterior: Callable[..., Floats], params: Any, shared: Any, block: Block) -> NDArray[np.int64]:
     """Return the most probable class of each row of a block."""
     return np.asarray(posterior(params, shared, block).argmax(axis=1), np.int64)
 
 
-def _on(posterior: Callable[..., Floats], params: Any, shared: Any, block: Block) -> NDArray[np.uint8]:
+def _active_causes(posterior: Callable[..., Floats], params: Any, shared: Any, block: Block) -> NDArray[np.uint8]:
     """Return which causes are more probably on than off in each row of a block."""
     return np.asarray(posterior(params, shared, block) > 0.5, np.uint8)

@@ -14,7 +14,7 @@ from hiddenbits.display import SummaryTable
 from hiddenbits.families._base.columns import column_names, table_by_column
 from hiddenbits.families._base.parameters import COMMON, HiddenParts
 from hiddenbits.families._base.showing import strongest_each_way
-from hiddenbits.families._base.transformer import CodingEstimator
+from hiddenbits.families._base.transformer import LatentEstimator
 from hiddenbits.families.binary_sparse_coding.model import AnnealedCoding
 from hiddenbits.families.binary_sparse_coding.params import CodingParams
 
@@ -99,7 +99,7 @@ class Annealing(BaseEstimator):  # type: ignore[misc]
         self.start_active = start_active
 
 
-class BinarySparseCoding(CodingEstimator[CodingParams, Any]):
+class BinarySparseCoding(LatentEstimator[CodingParams, Any]):
     """Binary sparse coding: each row of real numbers is the sum of the fields of a few binary causes, plus noise.
 
     For image patches, spectra, recordings. Every cause has a field, a vector that it adds to the rows where it is on.
@@ -178,9 +178,9 @@ class BinarySparseCoding(CodingEstimator[CodingParams, Any]):
     _takes_reals = True  # numbers are taken as they are
     visible = "reals"  # as the parameter of `CombinationMachine`, which `evaluate` reads
 
-    _code_axis = "H"
-    _code_word = "cause"
-    _score_is = None  # a free energy, at the temperature of its pass
+    _latent_axis = "H"
+    _latent_name = "cause"
+    _objective_name = None  # a free energy, at the temperature of its pass
     _hidden_parts: ClassVar[tuple[HiddenParts, ...]] = (HiddenParts("causes"),)
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **COMMON,
@@ -272,12 +272,12 @@ class BinarySparseCoding(CodingEstimator[CodingParams, Any]):
             start_active=schedule.start_active,
         )
 
-    def _finished(self, params: CodingParams) -> CodingParams:
+    def _canonical_params(self, params: CodingParams) -> CodingParams:
         """Return causes in order of decreasing activity, equal ones by the norm of their fields."""
         return params.ordered()
 
     def _tables(self) -> dict[str, SummaryTable]:
-        names, causes, W = column_names(self), self._code_names(), self.components_
+        names, causes, W = column_names(self), self._latent_names(), self.components_
         strongest = strongest_each_way(W, names, "adds to", "takes from")
         fields = dict(zip(causes, W, strict=True))
         return {

@@ -1,1 +1,1 @@
-"""Clipped PCA: factors of the normal variables behind the bits (Lee & Sompolinsky 1998)."""
+"""Clipped PCA: binary factor analysis by thresholded Gaussian variables (Lee & Sompolinsky 1998)."""

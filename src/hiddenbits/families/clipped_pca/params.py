@@ -1,7 +1,4 @@
-"""What clipped PCA learns and adds up.
-
-Letters and shapes are in `model.py`.
-"""
+"""Parameters and counts of clipped PCA. Letters and shapes are in `model.py`."""
 
 from __future__ import annotations
 
@@ -20,48 +17,48 @@ from hiddenbits.maths.numerics import within
 from hiddenbits.maths.pair_counts import PairCounts
 
 SLACK = 1e-9  # rounding of a square
-LEAST_NOISE = 1e-9  # with less, a column is a step, and the posterior of most rows is empty
-FURTHEST = 40.0  # beyond it Phi(h) is 0 or 1 in double precision
-LARGEST = 1e100  # eigenvalue
+LEAST_NOISE = 1e-9  # with less, most rows have probability 0 and no posterior
+LARGEST_BIAS = 40.0  # beyond it Phi(h) is 0 or 1 in double precision
+LARGEST_EIGENVALUE = 1e100
 
 
 def _are_correlations(C: AnyArray) -> bool:
     return bool(np.abs(C).max() <= 1.0 + SLACK and (np.diagonal(C) == 1.0).all() and np.array_equal(C, C.T))
 
 
-def _fall(values: AnyArray) -> bool:
-    return bool((np.abs(values) <= LARGEST).all() and (np.diff(values) <= 0.0).all())
+def _decrease(values: AnyArray) -> bool:
+    return bool((np.abs(values) <= LARGEST_EIGENVALUE).all() and (np.diff(values) <= 0.0).all())
 
 
 COMMUNALITIES = Range(
     lambda W: bool(((W**2).sum(axis=1) <= 1.0 + SLACK).all()), "explain more than all of a column's variance"
 )
 CORRELATIONS = Range(_are_correlations, "is not a correlation matrix")
-FALLING = Range(_fall, "must be numbers that fall")
+DECREASING = Range(_decrease, "must be decreasing numbers")
 
 
 @dataclass(frozen=True, eq=False)
 class ClippedParams(Params):
-    """The probit factor model, and the correlations that it was made of.
+    """The probit factor model, and the correlations from which it was computed.
 
     Attributes
     ----------
     loadings, biases : ndarray of shape (d, P), (d,)
         W and h.
     correlation : ndarray of shape (d, d)
-        C^XX as it was estimated, pair by pair.
+        C^XX, estimated pair by pair.
     spectrum, bit_spectrum : ndarray of shape (k,)
         Eigenvalues of C^XX and of C^SS, over the k columns that vary, largest first.
     chance : ndarray of shape (k,) or (0,)
-        What the eigenvalues of C^XX would reach by chance, where the number of dimensions was found by comparison.
+        The 95% quantiles of the eigenvalues of C^XX under independence, with parallel analysis.
     """
 
     loadings: Annotated[Floats, "d P", COMMUNALITIES]
-    biases: Annotated[Floats, "d", within(FURTHEST)]
+    biases: Annotated[Floats, "d", within(LARGEST_BIAS)]
     correlation: Annotated[Floats, "d d", CORRELATIONS]
-    spectrum: Annotated[Floats, "k?", FALLING]
-    bit_spectrum: Annotated[Floats, "k?", FALLING]
-    chance: Annotated[Floats, "k?", within(LARGEST)]
+    spectrum: Annotated[Floats, "k?", DECREASING]
+    bit_spectrum: Annotated[Floats, "k?", DECREASING]
+    chance: Annotated[Floats, "k?", within(LARGEST_EIGENVALUE)]
 
     @property
     def n_components(self) -> int:
@@ -70,27 +67,27 @@ class ClippedParams(Params):
 
     @cached_property
     def noise(self) -> Floats:
-        """Return psi."""
+        """Psi."""
         return np.asarray(np.maximum(1.0 - (self.loadings**2).sum(axis=1), 0.0))
 
     @cached_property
     def probit(self) -> tuple[Floats, Floats]:
-        """Return a and b; refuse columns without noise."""
+        """A and b; an error if a column has no noise."""
         if self.noise.min(initial=1.0) < LEAST_NOISE:
             raise ValueError(
-                "Some columns of this model have no noise: the hidden point determines their bits, so most rows have "
+                "Some columns of this model have no noise: the latent position determines them, so most rows have "
                 "probability 0 and no posterior. Fit with max_communality below 1. sample, morph and "
-                "inverse_transform work with this model, too."
+                "inverse_transform also work with this model."
             )
         scale = 1.0 / np.sqrt(self.noise)
         return self.loadings * scale[:, None], self.biases * scale
 
     @cached_property
     def grid(self) -> Rule | None:
-        """Return a grid fine enough for integrals over y to be exact; None where that takes too many nodes.
+        """A grid on which integrals over y are exact; None if it needs too many nodes.
 
-        |Phi(A + iB)| <= exp(B^2/2) Phi(A), so that along v the trapezoid sum errs as for a Gaussian of precision
-        1 + Sum (a.v)^2, without poles.
+        |Phi(A + iB)| <= exp(B^2/2) Phi(A), so that the error of the trapezoidal rule along v is that of a Gaussian of
+        precision 1 + Sum (a.v)^2, without poles.
         """
         a, _ = self.probit
 
@@ -116,10 +113,10 @@ class ClippedStats(PairCounts, WeightedSums):
         if flaw := super().flaw(sizes):
             return flaw
         slack, both = COUNT_SLACK * float(self.weight), self.both
-        ones, seen = np.broadcast_to(self.ones, both.shape), np.broadcast_to(self.seen, both.shape)
-        if np.abs(both - both.T).max() > slack or np.abs(seen - seen.T).max() > slack:
+        ones, observed = np.broadcast_to(self.ones, both.shape), np.broadcast_to(self.seen, both.shape)
+        if np.abs(both - both.T).max() > slack or np.abs(observed - observed.T).max() > slack:
             return "the counts of a pair depend on its order"
         if np.abs(np.diagonal(ones) - np.diagonal(both)).max() > slack:
-            return "a column is not 1 as often as it is 1 together with itself"
-        cells = (both, ones - both, seen - ones - ones.T + both, self.weight - seen)
+            return "the count of 1s of a column differs from its count with itself"
+        cells = (both, ones - both, observed - ones - ones.T + both, self.weight - observed)
         return "the statistics are not counts" if any(cell.min() < -slack for cell in cells) else None

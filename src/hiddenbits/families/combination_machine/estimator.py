@@ -19,12 +19,12 @@ from hiddenbits.display import SummaryTable
 from hiddenbits.engine import Key, Outcome, Settings, fit_persistent
 from hiddenbits.exceptions import UntrustedLikelihoodError
 from hiddenbits.families._base.columns import column_names, table_by_column
+from hiddenbits.families._base.fit_info import LIKELIHOOD
 from hiddenbits.families._base.inputs import seed_of, shuffled
-from hiddenbits.families._base.outputs import drawn_values
+from hiddenbits.families._base.outputs import sampled_values
 from hiddenbits.families._base.parameters import COMMON, N_INIT, HiddenParts
 from hiddenbits.families._base.showing import strongest_each_way
-from hiddenbits.families._base.sizes import rows_to_begin_on
-from hiddenbits.families._base.story import LIKELIHOOD
+from hiddenbits.families._base.sizes import subsample_rows
 from hiddenbits.families._base.transformer import CausesEstimator
 from hiddenbits.families.combination_machine.chain_results import add_estimate, partition_error, sample_with_warning
 from hiddenbits.families.combination_machine.growth import fit_machine
@@ -126,7 +126,7 @@ class CombinationMachine(CausesEstimator[CombinationParams, CombinationStats]):
 
     partition_: Partition
 
-    _code_axis = "m"
+    _latent_axis = "m"
     _prior_settings = ("ridge",)
     _hidden_parts: ClassVar[tuple[HiddenParts, ...]] = (HiddenParts("units"),)
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
@@ -216,7 +216,7 @@ class CombinationMachine(CausesEstimator[CombinationParams, CombinationStats]):
         first = Pursuit(n_candidates=1, n_steps=4) if start == "pursuit" else start
         return _PaperMachine(n_components, start=first, max_iter=max_iter, random_state=random_state)
 
-    def _more_starts(self, settings: Settings, _size: float) -> Settings:
+    def _with_extra_restarts(self, settings: Settings, _size: float) -> Settings:
         return replace(settings, n_init=3) if self._repeats_growth else settings
 
     @property
@@ -224,7 +224,7 @@ class CombinationMachine(CausesEstimator[CombinationParams, CombinationStats]):
         """Whether a small table is worth further restarts."""
         return self.n_init == "auto" and self._start_name == "grow" and not self._by_chains and self.max_iter > 0
 
-    def _rows_to_begin_on(self) -> int | None:
+    def _subsample_rows(self) -> int | None:
         chains, online = self._by_chains and 'method="chains"', self.online_passes and "online_passes"
         if all_rows := chains or (not self.max_iter and "max_iter=0") or online:
             if self.start_rows not in ("auto", None):
@@ -233,7 +233,7 @@ class CombinationMachine(CausesEstimator[CombinationParams, CombinationStats]):
                     "start_rows."
                 )
             return None
-        return rows_to_begin_on(self.n_components) if self.start_rows == "auto" else self.start_rows
+        return subsample_rows(self.n_components) if self.start_rows == "auto" else self.start_rows
 
     def _options(self) -> dict[str, Any]:
         by_name = {"grow": Growth(), "pursuit": Pursuit()}
@@ -260,7 +260,7 @@ class CombinationMachine(CausesEstimator[CombinationParams, CombinationStats]):
             chains.batch_rows,
             chains.n_chains,
             chains.n_temperatures,
-            seed=self._draw_seed,
+            seed=self._sampling_seed,
         )
 
     @property
@@ -288,19 +288,19 @@ class CombinationMachine(CausesEstimator[CombinationParams, CombinationStats]):
         height = super()._height(model, table)
         return min(height, model.batch_rows) if isinstance(model, CombinationChains) else height
 
-    def _arranged(self, model: RowModel[CombinationParams, CombinationStats], table: Table) -> Table:
+    def _ordered_table(self, model: RowModel[CombinationParams, CombinationStats], table: Table) -> Table:
         return shuffled(table, seed_of(self.random_state)) if isinstance(model, CombinationChains) else table
 
-    def _finished(self, params: CombinationParams) -> CombinationParams:
+    def _canonical_params(self, params: CombinationParams) -> CombinationParams:
         """Return the units in order of decreasing weights: their order is arbitrary."""
         return params.ordered()
 
     @property
-    def _score_is(self) -> str | None:
+    def _objective_name(self) -> str | None:
         return None if self._by_chains else LIKELIHOOD
 
     def _tables(self) -> dict[str, SummaryTable]:
-        names, causes, W = column_names(self), self._code_names(), self.weights_
+        names, causes, W = column_names(self), self._latent_names(), self.weights_
         strongest = strongest_each_way(W, names, "switches on", "switches off")
         weights = {**dict(zip(causes, W, strict=True)), "bias": self.bias_}
         return {
@@ -399,7 +399,7 @@ class CombinationMachine(CausesEstimator[CombinationParams, CombinationStats]):
             raise ValueError(f"n_samples={n_samples}: sample at least one row.")
         key = Key(seed_of(self.random_state if random_state is None else random_state)).stream("sample")
         rows = sample_with_warning(model, self._params, n_samples, key)
-        X = drawn_values(self, rows)
+        X = sampled_values(self, rows)
         return (X, model.units_given(self._params, rows, key.stream("units").rng())) if return_latent else X
 
     def partial_fit(self, X: object, y: object = None, sample_weight: ArrayLike | None = None) -> Self:

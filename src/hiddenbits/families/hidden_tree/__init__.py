@@ -1,1 +1,1 @@
-"""A tree of hidden states, one behind each column."""
+"""Latent tree models: a tree of latent states, one behind each column."""

@@ -1,4 +1,4 @@
-"""`HiddenTree`: a hidden variable behind every column, and a tree that ties them."""
+"""`HiddenTree`, and the number of its free parameters."""
 
 from __future__ import annotations
 
@@ -16,58 +16,63 @@ from hiddenbits.display import SummaryTable
 from hiddenbits.families._base.columns import column_names, table_by_column
 from hiddenbits.families._base.estimator import FIRST_RESTARTS
 from hiddenbits.families._base.parameters import COMMON, HiddenParts
-from hiddenbits.families._base.transformer import CodingEstimator
+from hiddenbits.families._base.transformer import LatentEstimator
 from hiddenbits.families.hidden_tree.model import StateTree
 from hiddenbits.families.hidden_tree.params import HiddenTreeParams, HiddenTreeStats
 from hiddenbits.maths.pair_counts import refuse_width
 from hiddenbits.model_api import RowModel
 
-MOST_COLUMNS = 8_000  # the counts of pairs that its tree is made from take 512 MB, three times as much with blanks
+MOST_COLUMNS = 8_000  # the pair counts for the tree take 512 MB, and three times as much with missing values
 
 
-class HiddenTree(CodingEstimator[HiddenTreeParams, HiddenTreeStats]):
-    """A tree of hidden variables: each column has one of its own, with a few states, on which its bit depends.
+class HiddenTree(LatentEstimator[HiddenTreeParams, HiddenTreeStats]):
+    """Latent tree model (hidden Chow-Liu tree): each column depends on its own latent state; the states form a tree.
 
-    Columns that are close in the tree share much, distant ones little, so that a row need not belong to one class as a
-    whole. The tree is the Chow-Liu tree of the columns. The log-likelihood is exact. The time of a pass grows with
-    rows x columns x states^2, and the tree takes memory for all pairs of columns: at most 8,000 columns. A code is
-    the probability of each state of each column's variable.
+    Columns that are close in the tree are strongly related, distant ones weakly, so a row need not belong to one class
+    as a whole. The tree is the Chow-Liu tree of the columns. The model is fitted by EM; its log-likelihood is exact.
+    The time of an iteration grows with rows x columns x states^2, and the tree needs memory for all pairs of columns:
+    at most 8,000 columns. `transform` returns the probability of each state of each column.
 
     Parameters
     ----------
     n_components : int, default=4
-        Number of states of each hidden variable.
+        Number of states of each latent variable.
     prior_strength : float, default=1.0
-        Strength of the Beta prior on P(bit = 1) in each state, in pseudo-rows with the column's mean.
+        Strength of the Beta prior on P(x = 1) in each state, in pseudo-rows with the column's mean.
     move_strength : float, default=1.0
-        Strength of the Dirichlet prior on P(state | parent's state), in pseudo-rows spread evenly over the states.
+        Strength of the Dirichlet prior on P(state | state of the parent), in pseudo-rows spread evenly over the states.
     first_passes : int, default=20
-        Passes as a Bernoulli mixture, from which the tree begins.
+        Iterations as a latent class model, from which the tree starts.
     online_passes : int, default=0
-        Passes of online EM before the full passes, for tables with very many rows.
+        Passes of online EM before the iterations over all rows, for tables with very many rows.
     n_init : int, default=1
-        Restarts; the one with the best objective is kept.
+        Number of restarts; the one with the best objective is kept.
     max_iter : int, default=200
-        Most passes over the table, for each restart.
+        Maximum number of iterations per restart.
     tol : float, default=1e-5
-        Converged when a step raises the objective by at most this much a row, in nats.
+        Convergence tolerance: the smallest increase of the objective in an iteration, in nats per row.
     threshold : float, optional
-        Turn numbers into bits: 1 where the number is above the threshold. By default only 0 and 1 are accepted.
+        Binarize numbers: 1 if above the threshold. By default only 0 and 1 are accepted.
     random_state : int, RandomState or None, default=None
-        Seed of the starts.
+        Seed of the start values.
 
     Attributes
     ----------
     parents_ : ndarray of shape (columns,)
         Parent of each column's variable in the tree; -1 for the root.
     moves_ : ndarray of shape (columns, n_components, n_components)
-        P(state | parent's state); all rows of the root's are its own shares.
+        P(state | state of the parent); all rows of the root's are its probabilities of the states.
     probabilities_ : ndarray of shape (columns, n_components)
-        P(bit = 1) in each state.
+        P(x = 1) in each state.
     trace_, n_iter_, converged_, stop_reason_, restarts_
-        As for every estimator.
+        As in `LatentClassAnalysis`.
     n_features_in_, feature_names_in_ : int, ndarray
-        As scikit-learn defines them.
+        As in scikit-learn.
+
+    See Also
+    --------
+    TreeMixture : Latent classes, each with a tree over the columns themselves.
+    LatentClassAnalysis : One latent class behind all columns.
 
     References
     ----------
@@ -80,8 +85,8 @@ class HiddenTree(CodingEstimator[HiddenTreeParams, HiddenTreeStats]):
     >>> import numpy as np
     >>> from hiddenbits import HiddenTree
     >>> steps = np.random.default_rng(0).random((400, 12)) < 0.1
-    >>> X = (np.cumsum(steps, axis=1) % 2).astype(float)   # each bit is mostly like the one before
-    >>> X[0, 5] = np.nan                                   # a blank: not observed
+    >>> X = (np.cumsum(steps, axis=1) % 2).astype(float)   # each column is mostly a copy of the one before
+    >>> X[0, 5] = np.nan                                   # missing
     >>> model = HiddenTree(2, random_state=0).fit(X)
     >>> bool((model.parents_[1:] == np.arange(11)).all())
     True
@@ -125,7 +130,7 @@ class HiddenTree(CodingEstimator[HiddenTreeParams, HiddenTreeStats]):
         self.random_state = random_state
 
     def _first_restarts(self) -> int:
-        return 4 * FIRST_RESTARTS * self._n_restarts  # a fit has one, from noise, which few rows often lead astray
+        return 4 * FIRST_RESTARTS * self._n_restarts  # a fit has one; few rows have more poor maxima
 
     def _model(self) -> StateTree:
         return StateTree(self.n_components, self.prior_strength, self.move_strength, self.first_passes)
@@ -134,16 +139,16 @@ class HiddenTree(CodingEstimator[HiddenTreeParams, HiddenTreeStats]):
         refuse_width(table.shape[1], type(self).__name__, MOST_COLUMNS)
         return self._height(model, table)
 
-    def _code_names(self) -> list[str]:
+    def _latent_names(self) -> list[str]:
         K = self.probabilities_.shape[1]
         return [f"{name}_state_{k + 1}" for name in column_names(self) for k in range(K)]
 
     def _tables(self) -> dict[str, SummaryTable]:
         names = np.array([*column_names(self), "-"], dtype=object)
-        states = {f"P(1) in state_{k + 1}": column for k, column in enumerate(self.probabilities_.T)}
+        states = {f"P(x = 1) in state_{k + 1}": column for k, column in enumerate(self.probabilities_.T)}
         columns = {"depends on": names[self.parents_], **states}
         spread = np.ptp(self.probabilities_, axis=1)
-        return {"tree": table_by_column(self, "The tree of hidden states, one for each column", columns, spread)}
+        return {"tree": table_by_column(self, "The tree of latent states, one for each column", columns, spread)}
 
     @property
     def parents_(self) -> Rows:
@@ -152,12 +157,12 @@ class HiddenTree(CodingEstimator[HiddenTreeParams, HiddenTreeStats]):
 
     @property
     def moves_(self) -> Floats:
-        """P(state | parent's state)."""
+        """P(state | state of the parent)."""
         return self._params.moves
 
     @property
     def probabilities_(self) -> Floats:
-        """P(bit = 1) in each state."""
+        """P(x = 1) in each state."""
         return self._params.probabilities
 
     @property
@@ -166,58 +171,58 @@ class HiddenTree(CodingEstimator[HiddenTreeParams, HiddenTreeStats]):
 
     @property
     def n_parameters_(self) -> int:
-        """Number of free parameters: fewer than probabilities, of which rows do not show all."""
+        """Number of free (identifiable) parameters: fewer than there are probabilities."""
         return n_free_parameters(self.parents_.tolist(), self.probabilities_.shape[1])
 
 
-# How many parameters of a hidden tree are free: the dimension of the set of distributions that it can have.
+# The number of free parameters of a latent tree: the dimension of the set of its distributions of the columns.
 #
-# The tables of a hidden tree say more than rows can show. A column at the end of the tree has a hidden variable on
-# which its bit alone depends: P(bit | parent's state) is one number for each state of the parent, whatever the two
-# tables are that it is made of. So only the inner variables count, with the columns at the ends as bits of the
-# variable next to them; and of these none has more states than its neighbors can tell apart (Zhang 2004, regular
-# models). Such a tree has
+# It is smaller than the number of probabilities. The latent variable of a leaf affects only the leaf's column:
+# P(x | state of the parent) is one number for each state of the parent, whatever the two tables are that it is a
+# product of. So only the inner variables count, with the columns of adjacent leaves as their binary indicators, and
+# none of them has more states than its neighbors can identify (Zhang 2004, regular models). Such a tree has
 #
 #     Sum over inner variables (parameters of a latent class model of its neighbors) - Sum over links (K K' - 1)
 #
-# parameters (Zhang & Kocka 2004). Those of a latent class model with r classes of variables with n_i values are r (1
-# + Sum(n_i - 1)) - 1, at most Prod(n_i) - 1, but in the two cases in which tensors of rank r make a smaller set than
-# that, of those in which one of the variables is a bit (Abo, Ottaviani & Peterson 2009).
+# parameters (Zhang & Kocka 2004). A latent class model with r classes of variables with n_i values has
+# r (1 + Sum(n_i - 1)) - 1 parameters, at most Prod(n_i) - 1. There are two exceptions if one of the variables is
+# binary, in which tensors of rank r are a smaller set (Abo, Ottaviani & Peterson 2009).
 
 
 def n_free_parameters(parents: Sequence[int], n_states: int) -> int:
-    """Return the number of free parameters of a tree in which each column has these parents; -1 for a root.
+    """Return the number of free parameters of a latent tree with these parents, -1 for a root.
 
     Examples
     --------
-    >>> n_free_parameters([-1, 0, 0], 2), n_free_parameters([-1, 0, 1, 2, 3], 2)   # of 7 and 31 that any table has
+    >>> n_free_parameters([-1, 0, 0], 2), n_free_parameters([-1, 0, 1, 2, 3], 2)   # any distribution: 7, 31
     (7, 15)
     """
-    linked: list[list[int]] = [[] for _ in parents]
+    neighbors: list[list[int]] = [[] for _ in parents]
     links = [(child, parent) for child, parent in enumerate(parents) if parent >= 0]
     for child, parent in links:
-        linked[child].append(parent)
-        linked[parent].append(child)
-    inner = {j for j, others in enumerate(linked) if len(others) > 1}
-    inner |= {j for j, parent in enumerate(parents) if parent < 0 and inner.isdisjoint(linked[j])}  # one or two columns
+        neighbors[child].append(parent)
+        neighbors[parent].append(child)
+    inner = {j for j, adjacent in enumerate(neighbors) if len(adjacent) > 1}
+    # Without an inner variable, the root of a tree of one or two columns counts as one.
+    inner |= {j for j, parent in enumerate(parents) if parent < 0 and inner.isdisjoint(neighbors[j])}
     states = dict.fromkeys(sorted(inner), n_states)
 
     def sizes(j: int) -> list[int]:
-        return [2, *(states.get(other, 2) for other in linked[j])]
+        return [2, *(states.get(neighbor, 2) for neighbor in neighbors[j])]
 
-    before: dict[int, int] = {}
-    while before != states:
-        before = states
-        states = {j: min(K, prod(sizes(j)) // max(sizes(j))) for j, K in before.items()}
+    previous: dict[int, int] = {}
+    while previous != states:
+        previous = states
+        states = {j: min(K, prod(sizes(j)) // max(sizes(j))) for j, K in previous.items()}
     shared = sum(states[a] * states[b] - 1 for a, b in links if a in inner and b in inner)
-    return sum(_of_classes(sizes(j), states[j]) for j in states) - shared
+    return sum(_latent_class_parameters(sizes(j), states[j]) for j in states) - shared
 
 
-def _of_classes(sizes: list[int], r: int) -> int:
-    """Return the free parameters of r latent classes of variables with so many values, one of them a bit."""
+def _latent_class_parameters(sizes: list[int], r: int) -> int:
+    """Return the free parameters of r latent classes of variables with so many values, one of them binary."""
     *others, largest = sorted(sizes)
-    together, free = prod(others), sum(others) - len(others)
-    if r > together - free:  # the largest variable has more values than the others have room for
-        return min(r, largest) * (largest + together - min(r, largest)) - 1
-    fewer = int(len(sizes) == 4 and others == [2, 2, largest] and r == 2 * largest - 1)
-    return min(r * (free + largest), together * largest) - fewer - 1
+    product, free = prod(others), sum(others) - len(others)
+    if r > product - free:  # the exception of unbalanced tensors: one variable has too many values
+        return min(r, largest) * (largest + product - min(r, largest)) - 1
+    defect = int(len(sizes) == 4 and others == [2, 2, largest] and r == 2 * largest - 1)
+    return min(r * (free + largest), product * largest) - defect - 1

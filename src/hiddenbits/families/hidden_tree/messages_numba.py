@@ -1,8 +1,8 @@
-"""Compiled twin of the E-step of `model.py`, for whoever has numba (the extra `fast`): a few rows at a time.
+"""Compiled twin of the E-step of `model.py`, used if numba is installed (the extra `fast`): a batch of rows at a time.
 
-Rows stand last, and there are always `ROWS` of them, so that the compiler works on several rows at once; what is
-missing in the last few are rows without an observed cell and without a weight. States are taken four at a time: beyond
-the last one the last one is worked on again, with a factor of 0 where it would count.
+Rows are the last axis, and a batch always has `ROWS` of them, so that the compiler vectorizes over rows; the last batch
+is padded with rows without an observed cell and with weight 0. States are processed four at a time, the last one
+repeatedly if their number is not a multiple of four, with a factor of 0 in sums.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from hiddenbits.array_types import AnyArray, Bytes, Floats
 from hiddenbits.maths.exp_numba import reordered
 
 ROWS = 64
-BLAS_STATES = 12  # states from which on BLAS multiplies matrices of (states, ROWS) quicker than the loops here
-BLANK = 2  # the code of a cell that was not observed; the others are the bit itself
+BLAS_STATES = 12  # states from which on BLAS multiplies matrices of (states, ROWS) faster than these loops
+MISSING = 2  # code of a missing cell; observed cells are 0 or 1
 
 
 @reordered
@@ -27,9 +27,9 @@ def _product(A: Floats, b: Floats, out: Floats) -> None:
         return
     last = K - 1
     for k in range(K):
-        to = out[k]
+        total = out[k]
         for n in range(ROWS):
-            to[n] = 0.0
+            total[n] = 0.0
         for j in range(0, K, 4):
             j1, j2, j3 = min(j + 1, last), min(j + 2, last), min(j + 3, last)
             a0, b0, b1, b2, b3 = A[k, j], b[j], b[j1], b[j2], b[j3]
@@ -37,7 +37,7 @@ def _product(A: Floats, b: Floats, out: Floats) -> None:
             a2 = A[k, j2] if j + 2 < K else 0.0
             a3 = A[k, j3] if j + 3 < K else 0.0
             for n in range(ROWS):
-                to[n] += a0 * b0[n] + a1 * b1[n] + a2 * b2[n] + a3 * b3[n]
+                total[n] += a0 * b0[n] + a1 * b1[n] + a2 * b2[n] + a3 * b3[n]
 
 
 @reordered
@@ -63,7 +63,7 @@ def _add_sums(rows: Floats, b: Floats, out: Floats) -> None:
                 q1 += q[n] * b1[n]
                 q2 += q[n] * b2[n]
                 q3 += q[n] * b3[n]
-            # All are read before the first is written: a state that is worked on again is written twice, and alike.
+            # All are read before the first is written: a repeated state is written twice, with the same value.
             p0, p1, p2, p3 = p0 + out[k, j], p1 + out[k, j1], p2 + out[k, j2], p3 + out[k, j3]
             q0, q1, q2, q3 = q0 + out[k1, j], q1 + out[k1, j1], q2 + out[k1, j2], q3 + out[k1, j3]
             out[k, j], out[k, j1], out[k, j2], out[k, j3] = p0, p1, p2, p3
@@ -72,7 +72,7 @@ def _add_sums(rows: Floats, b: Floats, out: Floats) -> None:
 
 @reordered
 def _scale(b: Floats, log_p: Floats) -> None:
-    """Make the states of every row add up to 1, and add the log of what they were."""
+    """Scale the states of every row to a sum of 1, and add the log of their sum to log_p."""
     total = np.zeros(ROWS)
     for k in range(len(b)):
         for n in range(ROWS):
@@ -86,70 +86,70 @@ def _scale(b: Floats, log_p: Floats) -> None:
 
 
 @reordered
-def _upward(walk: AnyArray, of_bits: Floats, moves: Floats, codes: Bytes, b: Floats, u: Floats, log_p: Floats) -> None:
-    """Write b and u of every column, (d, K, ROWS), and ln P(x) of rows with these cells, (d, ROWS)."""
-    order, above, rescaled = walk[0], walk[1], walk[2]
+def _upward(walk: AnyArray, p_cells: Floats, moves: Floats, codes: Bytes, b: Floats, u: Floats, log_p: Floats) -> None:
+    """Write b and u of every column, (d, K, ROWS), and ln P(x) of the rows with these cells, (d, ROWS)."""
+    order, parents, rescaled = walk[0], walk[1], walk[2]
     K = b.shape[1]
     log_p[:] = 0.0
     for j in range(len(order)):
-        off, on, blank, code = of_bits[3 * j], of_bits[3 * j + 1], of_bits[3 * j + 2], codes[j]
+        p0, p1, p_missing, code = p_cells[3 * j], p_cells[3 * j + 1], p_cells[3 * j + 2], codes[j]
         for k in range(K):
             for n in range(ROWS):
-                b[j, k, n] = off[k] if code[n] == 0 else (on[k] if code[n] == 1 else blank[k])
+                b[j, k, n] = p0[k] if code[n] == 0 else (p1[k] if code[n] == 1 else p_missing[k])
     for j in order[::-1]:
-        parent, mine = above[j], b[j]
+        parent, b_j = parents[j], b[j]
         if parent < 0:
             for k in range(K):
                 for n in range(ROWS):
-                    mine[k, n] *= moves[j, 0, k]
-            _scale(mine, log_p)
+                    b_j[k, n] *= moves[j, 0, k]
+            _scale(b_j, log_p)
             continue
-        to, message = b[parent], u[j]
-        _product(moves[j], mine, message)
+        b_parent, message = b[parent], u[j]
+        _product(moves[j], b_j, message)
         for k in range(K):
             for n in range(ROWS):
-                to[k, n] *= message[k, n]
+                b_parent[k, n] *= message[k, n]
         if rescaled[j]:
-            _scale(to, log_p)
+            _scale(b_parent, log_p)
 
 
 @reordered
 def _downward(
-    walk: AnyArray, turned: Floats, codes: Bytes, weights: Floats, b: Floats, u: Floats, moved: Floats, cells: Floats
+    walk: AnyArray, moves_t: Floats, codes: Bytes, weights: Floats, b: Floats, u: Floats, moved: Floats, cells: Floats
 ) -> None:
-    """Add the expected moves, without the factor A, (d, K, K), and the ones and observed cells in states, (d, 2, K)."""
-    order, above = walk[0], walk[1]
+    """Add the expected moves, without the factor A, (d, K, K), and the 1s and observed cells in states, (d, 2, K)."""
+    order, parents = walk[0], walk[1]
     K = b.shape[1]
-    part, down, flags = np.empty((K, ROWS)), np.empty((K, ROWS)), np.empty((2, ROWS))
+    ratio, down, indicators = np.empty((K, ROWS)), np.empty((K, ROWS)), np.empty((2, ROWS))
     for j in order:
-        parent, mine, code = above[j], b[j], codes[j]
+        parent, g_j, code = parents[j], b[j], codes[j]  # b_j becomes g_j
         if parent < 0:
             for k in range(K):
                 for n in range(ROWS):
-                    mine[k, n] *= weights[n]
-                    moved[j, 0, k] += mine[k, n]
+                    g_j[k, n] *= weights[n]
+                    moved[j, 0, k] += g_j[k, n]
         else:
-            g, message = b[parent], u[j]
+            g_parent, message = b[parent], u[j]
             for k in range(K):
                 for n in range(ROWS):
-                    part[k, n] = g[k, n] / message[k, n]
-            _add_sums(part, mine, moved[j])
-            _product(turned[j], part, down)
+                    ratio[k, n] = g_parent[k, n] / message[k, n]
+            _add_sums(ratio, g_j, moved[j])
+            _product(moves_t[j], ratio, down)
             for k in range(K):
                 for n in range(ROWS):
-                    mine[k, n] *= down[k, n]
+                    g_j[k, n] *= down[k, n]
         for n in range(ROWS):
-            flags[0, n] = 1.0 if code[n] == 1 else 0.0
-            flags[1, n] = 1.0 if code[n] != BLANK else 0.0
-        _add_sums(flags, mine, cells[j])
+            indicators[0, n] = 1.0 if code[n] == 1 else 0.0
+            indicators[1, n] = 1.0 if code[n] != MISSING else 0.0
+        _add_sums(indicators, g_j, cells[j])
 
 
 @njit(cache=True, nogil=True)
 def add_block(
     walk: AnyArray,
-    of_bits: Floats,
+    p_cells: Floats,
     moves: Floats,
-    turned: Floats,
+    moves_t: Floats,
     x: Bytes,
     observed: Bytes,
     weights: Floats,
@@ -158,25 +158,25 @@ def add_block(
     moved: Floats,
     cells: Floats,
 ) -> None:
-    """Write ln P(x) of all rows of a block and add up what they count, as `_downward` does, if there is a place for it.
+    """Write ln P(x) of all rows of a block, and add their expected counts (`_downward`) unless `moved` is empty.
 
-    `walk` are the order, the parents and which columns are rescaled; `observed` is empty where every cell is.
+    `walk` has the order, the parents and which columns are rescaled; `observed` is empty if every cell is observed.
     """
-    (n_rows, d), K = x.shape, of_bits.shape[1]
-    both = buffer.reshape(2, d, K, ROWS)
-    b, u = both[0], both[1]
+    (n_rows, d), K = x.shape, p_cells.shape[1]
+    messages = buffer.reshape(2, d, K, ROWS)
+    b, u = messages[0], messages[1]
     codes, w, logs = np.empty((d, ROWS), np.uint8), np.zeros(ROWS), np.empty(ROWS)
     for start in range(0, n_rows, ROWS):
         height = min(ROWS, n_rows - start)
-        codes[:, height:] = BLANK
+        codes[:, height:] = MISSING
         w[height:] = 0.0
         for n in range(height):
             w[n] = weights[start + n]
             for j in range(d):
                 codes[j, n] = x[start + n, j]
                 if observed.size and observed[start + n, j] == 0:
-                    codes[j, n] = BLANK
-        _upward(walk, of_bits, moves, codes, b, u, logs)
+                    codes[j, n] = MISSING
+        _upward(walk, p_cells, moves, codes, b, u, logs)
         log_p[start : start + height] = logs[:height]
         if moved.size:
-            _downward(walk, turned, codes, w, b, u, moved, cells)
+            _downward(walk, moves_t, codes, w, b, u, moved, cells)

@@ -1,4 +1,4 @@
-"""Parameters and statistics of a hidden tree, and the order in which its columns are walked."""
+"""Parameters and expected counts of a latent tree model."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from hiddenbits.data.declared import SLACK, Params, Statistics
 from hiddenbits.maths.chow_liu import FORESTS, top_down
 from hiddenbits.maths.numerics import LOGITS, LOGS, PROBABILITIES, SHARES
 
-FACTORS = 8  # columns whose factors are in a product when it is scaled
+RESCALE_FACTORS = 8  # number of factors after which a product is rescaled
 
 
 @dataclass(frozen=True, eq=False)
 class HiddenTreeParams(Params):
-    """Parents, P(state | state of the parent), P(bit = 1 | state), and the center of its prior.
+    """Parents, P(state | state of the parent), P(x = 1 | state), and the mean of its prior.
 
-    `parents` are whole numbers, -1 for a root, whose rows of `moves` are all the same. They are kept as floats, as all
-    arrays of a model file are.
+    `parents` are whole numbers, -1 for a root, whose rows of `moves` are all the same. They are floats, as all arrays
+    of a model file.
     """
 
     parents: Annotated[Floats, "d", FORESTS]
@@ -32,11 +32,11 @@ class HiddenTreeParams(Params):
 
     @property
     def n_states(self) -> int:
-        """Number of states of each hidden variable."""
+        """Number of states of each latent variable."""
         return int(self.probabilities.shape[1])
 
     @cached_property
-    def above(self) -> list[int]:
+    def parent_numbers(self) -> list[int]:
         """The parents as whole numbers."""
         return [int(parent) for parent in self.parents]
 
@@ -47,46 +47,46 @@ class HiddenTreeParams(Params):
 
     @cached_property
     def rescaled(self) -> frozenset[int]:
-        """The columns after whose message their parent's product is scaled: when it has the factors of several columns.
+        """The columns after whose message the product of their parent is rescaled, because it has too many factors.
 
-        Each factor may be as small as TINY, and there may be thousands; those of twice FACTORS are still a number.
+        Each factor may be as small as TINY, and there may be thousands; twice RESCALE_FACTORS do not underflow.
         """
-        factors, found = [1] * self.n_columns, []
+        n_factors, rescaled = [1] * self.n_columns, []
         for j in reversed(self.order):
-            parent = self.above[j]
+            parent = self.parent_numbers[j]
             if parent >= 0:
-                factors[parent] += factors[j]
-                if factors[parent] >= FACTORS:
-                    factors[parent] = 1
-                    found.append(j)
-        return frozenset(found)
+                n_factors[parent] += n_factors[j]
+                if n_factors[parent] >= RESCALE_FACTORS:
+                    n_factors[parent] = 1
+                    rescaled.append(j)
+        return frozenset(rescaled)
 
     @cached_property
     def walk(self) -> Rows:
-        """`order`, `above` and whether a column is in `rescaled`, as one array, (3, d)."""
-        return np.array([self.order, self.above, [j in self.rescaled for j in range(self.n_columns)]], np.intp)
+        """`order`, `parent_numbers` and whether a column is in `rescaled`, as one array, (3, d)."""
+        return np.array([self.order, self.parent_numbers, [j in self.rescaled for j in range(self.n_columns)]], np.intp)
 
     @cached_property
     def factors(self) -> Floats:
-        """`moves`, with 1 for a root's: the last factor of P(h_parent, h_j | x)."""
+        """`moves`, and 1 for a root: the last factor of P(h_parent, h_j | x)."""
         return np.where((self.parents < 0)[:, None, None], 1.0, self.moves)
 
     @cached_property
-    def turned(self) -> Floats:
-        """`moves` with the parent's state last."""
+    def transposed_moves(self) -> Floats:
+        """`moves` with the state of the parent last."""
         return np.ascontiguousarray(self.moves.transpose(0, 2, 1))
 
     @cached_property
-    def of_bits(self) -> Floats:
-        """P(cell | state) of a cell that is 0, 1, or not observed, (3 d, K): three rows for each column."""
+    def cell_probabilities(self) -> Floats:
+        """P(cell | state) of a cell that is 0, 1, or missing, (3 d, K): three rows for each column."""
         theta = self.probabilities
         return np.stack([1.0 - theta, theta, np.ones_like(theta)], axis=1).reshape(-1, self.n_states)
 
     def state_shares(self) -> Floats:
-        """Return P(state) of each hidden variable, (d, K)."""
+        """Return P(state) of each latent variable, (d, K)."""
         shares: Floats = np.empty(self.probabilities.shape)
         for j in self.order:
-            parent = self.above[j]
+            parent = self.parent_numbers[j]
             shares[j] = self.moves[j, 0] if parent < 0 else shares[parent] @ self.moves[j]
         return shares
 
@@ -106,7 +106,7 @@ class HiddenTreeParams(Params):
         """Return what makes these arrays invalid, or None."""
         root = self.parents < 0
         return super().flaw() or (
-            "a root has no parent on which its states could depend"
+            "a root has no parent, so its rows of moves must be equal"
             if np.any(self.moves[root] != self.moves[root][:, :1])
             else None
         )
@@ -114,10 +114,10 @@ class HiddenTreeParams(Params):
 
 @dataclass(frozen=True, eq=False)
 class HiddenTreeStats(Statistics):
-    """Weighted log-likelihood, rows, and expected counts for each column.
+    """Log-likelihood, weight of the rows, and expected counts for each column.
 
-    `moves` (d, K, K) counts states together with the parent's state; those of a root stand in its first row. `ones` and
-    `observed` (d, K) count ones and observed cells in each state.
+    `moves` (d, K, K) counts states together with the state of the parent; those of a root are in its first row. `ones`
+    and `observed` (d, K) count 1s and observed cells in each state.
     """
 
     moves: Annotated[Floats, "d K K"]

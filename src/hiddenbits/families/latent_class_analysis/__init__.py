@@ -1,1 +1,1 @@
-"""Mixtures of Bernoulli classes."""
+"""Latent class analysis."""

@@ -1,4 +1,4 @@
-"""`LatentClassAnalysis`: latent classes, one for each row."""
+"""`LatentClassAnalysis`, and its score function for standard errors. The model itself is in `nodes/classes.py`."""
 
 from __future__ import annotations
 
@@ -19,68 +19,74 @@ from hiddenbits.families._base.columns import column_sizes, level_names
 from hiddenbits.families._base.parameters import COLUMN_TYPES, COMMON, N_INIT, ColumnTypes, HiddenParts
 from hiddenbits.families._base.transformer import ClassesEstimator
 from hiddenbits.families.nodes.classes import Classes
-from hiddenbits.families.nodes.columns.levels import from_logs
+from hiddenbits.families.nodes.columns.levels import softmax_levels
 from hiddenbits.families.nodes.params import NodeCounts, NodeParams
 from hiddenbits.maths.free_parameters import FreeParameters, Quantity
 from hiddenbits.maths.numerics import LARGEST_LOGIT, shares_at, sigmoid
 
-TINY = 200_000  # arithmetic of a pass up to which further starts cost next to nothing: a few columns, many maxima
-AGREE = 0.01, 10.0  # nats of the table, and steps of `tol`: restarts as close as that have found the same maximum
+TINY_TABLE_FLOPS = 200_000  # floating-point operations of an iteration up to which n_init="auto" is 8
+SAME_MAXIMUM = 0.01, 10.0  # nats of the table, and multiples of `tol`, by which restarts at one maximum may differ
 
 
 class LatentClassAnalysis(ClassesEstimator[NodeParams, NodeCounts]):
-    """Latent class analysis: each row belongs to one hidden class, in which its columns are independent.
+    """Latent class analysis: each row belongs to one latent class, within which its columns are independent.
 
-    Columns are binary, nominal or ordinal, of which each class has its own shares of levels (in another field's words,
-    a mixture of products of Bernoulli and categorical distributions). The log-likelihood is exact. Missing cells are
-    left out of a row's likelihood, which is right when they are missing at random given the observed ones.
+    For binary, nominal and ordinal columns; each class has its own probability of every level (a mixture of products of
+    Bernoulli and categorical distributions). The model is fitted by EM, and its log-likelihood is exact. Missing values
+    are left out of a row's likelihood, which is right if they are missing at random.
 
     Parameters
     ----------
     n_components : int, default=2
         Number of classes.
     column_types : "auto", str or dict, default="auto"
-        What columns are taken for: "binary", "nominal" or "ordinal", for all columns or by name. Said of all, it leaves
-        out ids, dates, text and columns of more than 50 values, with a warning. "auto" reads frames and files: columns
-        of more than two values are nominal, or ordinal where they are whole numbers or words of a scale. In an array 0
-        and 1 are binary, and anything else needs a word here.
+        Type of the columns: "binary", "nominal" or "ordinal", for all columns or by name. A type for all columns
+        excludes ids, dates, text and columns of more than 50 values, with a warning. With "auto", columns of frames and
+        files with more than two values are nominal, or ordinal if they are whole numbers or words of a scale. In an
+        array 0 and 1 are binary; other values need a type.
     prior_strength : float, default=1.0
-        Strength of the prior on each class's probabilities (Beta, Dirichlet), in pseudo-rows with the shares of the
-        table; 0 gives plain maximum likelihood.
+        Strength of the Beta or Dirichlet prior on the probabilities of each class, in pseudo-rows with the proportions
+        of the table; 0 gives maximum likelihood.
     online_passes : int, default=0
-        Passes of online EM before the full passes, for tables with very many rows.
+        Passes of online EM before the iterations over all rows, for tables with very many rows.
     n_init : "auto" or int, default="auto"
-        Restarts: the first from k-means on the first singular vectors of the columns, others from random shares of
-        rows in classes; the one with the best objective is kept. "auto" is 2, on small tables 3 and on tiny ones 8.
-        On long tables twice as many begin on a subsample, and the best goes on over all rows.
+        Number of restarts: the first from k-means on the first singular vectors of the columns, others from random
+        class memberships; the one with the best objective is kept. "auto" is 2, on small tables 3 and on tiny ones 8.
+        On long tables twice as many begin on a subsample, and the best continues on all rows.
     max_iter : int, default=1000
-        Most passes over the table, for each restart.
+        Maximum number of iterations per restart.
     tol : float, default=1e-6
-        Converged when a step raises the objective by at most this much a row, in nats.
+        Convergence tolerance: the smallest increase of the objective in an iteration, in nats per row.
     threshold : float, optional
-        Turn numbers into bits: 1 where the number is above the threshold. By default only 0 and 1 are accepted.
+        Binarize numbers: 1 if above the threshold. By default only 0 and 1 are accepted.
     random_state : int, RandomState or None, default=None
-        Seed of the starts.
+        Seed of the start values.
 
     Attributes
     ----------
     weights_ : ndarray of shape (n_components,)
         Share of each class.
     probabilities_ : ndarray of shape (n_components, columns)
-        P(bit = 1) in each class; a column that is not binary has one for each of its levels (`level_names_`).
+        P(x = 1) in each class; a nominal or ordinal column has one probability per level (`level_names_`).
     level_names_ : list of str
-        What the columns of `probabilities_` are: the names of binary columns, and "column=level".
+        The columns of `probabilities_`: names of binary columns, and "column=level".
     trace_ : ndarray of shape (n_iter_,)
-        Objective after each pass (log-likelihood plus log prior, in nats over the table).
+        Objective after each iteration (log-likelihood plus log prior, in nats over the table).
     n_iter_, converged_, stop_reason_ : int, bool, str
-        How the best restart went.
+        Iterations of the best restart, whether it converged, and why it stopped.
     restarts_ : tuple
-        Objective, passes and stop reason of every restart.
+        Objective, iterations and stop reason of every restart.
     n_features_in_, feature_names_in_ : int, ndarray
-        As scikit-learn defines them.
+        As in scikit-learn.
+
+    See Also
+    --------
+    TreeMixture : Classes within which columns may depend on each other.
+    LogisticPCA : Continuous dimensions instead of classes (item response models).
 
     References
     ----------
+    Lazarsfeld and Henry (1968), "Latent structure analysis".
     Freund and Haussler (1994), "Unsupervised learning of distributions on binary vectors using two layer networks".
 
     Examples
@@ -88,7 +94,7 @@ class LatentClassAnalysis(ClassesEstimator[NodeParams, NodeCounts]):
     >>> import numpy as np
     >>> from hiddenbits import LatentClassAnalysis
     >>> X = np.repeat([[1, 1, 0, 0], [0, 0, 1, 1]], 50, axis=0).astype(float)
-    >>> X[0, 1] = np.nan                      # a blank: not observed
+    >>> X[0, 1] = np.nan                      # missing
     >>> model = LatentClassAnalysis(2, random_state=0).fit(X)
     >>> float(model.complete(X)[0, 1].round(2))
     0.99
@@ -128,8 +134,8 @@ class LatentClassAnalysis(ClassesEstimator[NodeParams, NodeCounts]):
         self.threshold = threshold
         self.random_state = random_state
 
-    def _more_starts(self, settings: Settings, size: float) -> Settings:
-        return replace(settings, n_init=8 if size <= TINY else 3)
+    def _with_extra_restarts(self, settings: Settings, flops: float) -> Settings:
+        return replace(settings, n_init=8 if flops <= TINY_TABLE_FLOPS else 3)
 
     def _model(self) -> Classes:
         return Classes(self.n_components, self.prior_strength, sizes=column_sizes(self))
@@ -137,8 +143,8 @@ class LatentClassAnalysis(ClassesEstimator[NodeParams, NodeCounts]):
     def _tables(self) -> dict[str, SummaryTable]:
         return self._class_tables(self.weights_, self.probabilities_)
 
-    def _row_scores(self) -> ClassScores:
-        return ClassScores(self._model(), self._params)
+    def _score_function(self) -> ClassScoreFunction:
+        return ClassScoreFunction(self._model(), self._params)
 
     @property
     def weights_(self) -> Floats:
@@ -147,20 +153,20 @@ class LatentClassAnalysis(ClassesEstimator[NodeParams, NodeCounts]):
 
     @property
     def probabilities_(self) -> Floats:
-        """P(bit = 1) in each class; of columns that are not binary P(level)."""
+        """P(x = 1) in each class, and P(level) of nominal and ordinal columns."""
         return self._params.probabilities.T
 
     @property
     def level_names_(self) -> list[str]:
-        """What the columns of `probabilities_` are: names of binary columns, and "column=level"."""
+        """The columns of `probabilities_`: names of binary columns, and "column=level"."""
         return level_names(self)
 
     @property
     def _n_agreeing(self) -> int:
-        """How many restarts found the maximum of the best."""
+        """Number of restarts that reached the maximum of the best."""
         best = max((restart.objective for restart in self.restarts_), default=0.0)
-        near = AGREE[0] + AGREE[1] * self.tol * self._fit_weight
-        return sum(restart.objective >= best - near for restart in self.restarts_)
+        tolerance = SAME_MAXIMUM[0] + SAME_MAXIMUM[1] * self.tol * self._fit_weight
+        return sum(restart.objective >= best - tolerance for restart in self.restarts_)
 
     @property
     def n_parameters_(self) -> int:
@@ -168,20 +174,20 @@ class LatentClassAnalysis(ClassesEstimator[NodeParams, NodeCounts]):
         return len(self.weights_) * (self._params.layout.n_free + 1) - 1
 
 
-# Scores of rows under latent classes, in logits: what standard errors are made of.
+# The score of a row (gradient of ln P(row)) and the observed information, for standard errors.
 #
 # Coordinates: ln pi_k - ln pi_c for every class k but the largest, c; then, class by class, logit(theta_kj) of a
-# binary column and ln p_kl - ln p_kc for every level but the class's most probable, c. Given its class k, a row has
-# the score S: [class = l] - pi_l for each l, and in class k o_j (x_j - theta_kj) for each bit (o: the column's cell
-# is recorded). The score of the row is the mean of S over its classes (Fisher), and its information E[-S'] - Var[S]
-# (Louis).
+# binary column and ln p_kl - ln p_kc for every level l but the most probable of the class, c. If the class k of a row
+# were known, its complete-data score S would be [k = l] - pi_l for each class l, and in class k o_j (x_j - theta_kj)
+# for each bit (o: 1 if the cell is observed). The score of the row is the posterior mean of S (Fisher's identity), and
+# its information is E[-S'] - Var[S] (Louis' formula).
 
-FEWEST = 0.01  # a probability is at the border where fewer rows of its class than this are expected to differ
+BOUNDARY_ROWS = 0.01  # a probability is at the boundary if fewer rows of its class than this are expected to differ
 
 
 @dataclass(frozen=True, eq=False)
-class ClassScores:
-    """The scores at given parameters."""
+class ClassScoreFunction:
+    """The score function of latent classes at given parameters."""
 
     model: Classes
     params: NodeParams
@@ -189,57 +195,61 @@ class ClassScores:
     @property
     def n_coordinates(self) -> int:
         """Number of coordinates."""
-        return int(self.moving.sum()) + len(self.params.weights) - 1
+        return int(self.is_free.sum()) + len(self.params.weights) - 1
 
     @property
-    def others(self) -> NDArray[np.intp]:
-        """All classes but the largest."""
+    def free_classes(self) -> NDArray[np.intp]:
+        """The classes whose weight has a coordinate: all but the largest."""
         return np.delete(np.arange(len(self.params.weights)), int(np.argmax(self.params.weights)))
 
     @cached_property
-    def moving(self) -> NDArray[np.bool_]:
+    def is_free(self) -> NDArray[np.bool_]:
         """Which bits have a coordinate in each class, (K, d): all but the most probable level of each column."""
         theta, layout = self.params.probabilities.T, self.params.layout
-        moving = np.ones(theta.shape, bool)
+        is_free = np.ones(theta.shape, bool)
         for start, size in zip(layout.starts, layout.sizes, strict=True):
             if size > 1:
-                moving[np.arange(len(theta)), start + theta[:, start : start + size].argmax(axis=1)] = False
-        return moving
+                is_free[np.arange(len(theta)), start + theta[:, start : start + size].argmax(axis=1)] = False
+        return is_free
 
     @property
-    def _parts(self) -> list[slice]:
-        """Which coordinates belong to each class."""
-        ends = len(self.params.weights) - 1 + np.cumsum(self.moving.sum(axis=1))
-        return [slice(end - int(m.sum()), end) for end, m in zip(ends.tolist(), self.moving, strict=True)]
+    def _class_slices(self) -> list[slice]:
+        """The coordinates of the probabilities of each class."""
+        ends = len(self.params.weights) - 1 + np.cumsum(self.is_free.sum(axis=1))
+        return [slice(end - int(free.sum()), end) for end, free in zip(ends.tolist(), self.is_free, strict=True)]
 
-    def _slopes(self, k: int) -> Floats:
-        """Return the derivatives of the probabilities of a class by their logits, (d, d)."""
+    def _jacobian(self, k: int) -> Floats:
+        """Return the derivatives of the probabilities of a class by their logits, (d, d).
+
+        theta (1 - theta) for a binary column; diag(p) - p p' for the levels of a column.
+        """
         theta, layout = self.params.probabilities[:, k], self.params.layout
-        same = layout.is_level[:, None] & (layout.columns[:, None] == layout.columns)
-        return np.asarray(np.diag(theta * np.where(layout.is_level, 1.0, 1.0 - theta)) - same * np.outer(theta, theta))
+        same_column = layout.is_level[:, None] & (layout.columns[:, None] == layout.columns)
+        diagonal = theta * np.where(layout.is_level, 1.0, 1.0 - theta)
+        return np.asarray(np.diag(diagonal) - same_column * np.outer(theta, theta))
 
-    def free(self, weight: float) -> FreeParameters:
-        """Return the coordinates, of a fit to rows of this weight."""
-        params, s, others, moving = self.params, self.model.prior_strength, self.others, self.moving
+    def free_parameters(self, weight: float) -> FreeParameters:
+        """Return the coordinates of a fit to rows of this weight."""
+        params, s, free_classes, is_free = self.params, self.model.prior_strength, self.free_classes, self.is_free
         pi, theta, m, is_level = params.weights, params.probabilities.T, params.prior_mean, params.layout.is_level
         (K, d), p = theta.shape, self.n_coordinates
         log_pi = np.log(pi)
-        few_rows = weight * pi < FEWEST
+        empty_class = weight * pi < BOUNDARY_ROWS
         rarer = np.where(is_level, theta, np.minimum(theta, 1.0 - theta))
-        few = (weight * pi[:, None] * rarer < FEWEST) & (s == 0.0)
+        at_boundary = (weight * pi[:, None] * rarer < BOUNDARY_ROWS) & (s == 0.0)
         jacobian_pi, jacobian_theta, curvature = np.zeros((K, p)), np.zeros((K, d, p)), np.zeros((p, p))
-        jacobian_pi[:, : K - 1] = (np.diag(pi) - np.outer(pi, pi))[:, others]
-        for k, part in enumerate(self._parts):
-            slopes = self._slopes(k)
-            jacobian_theta[k, :, part] = slopes[:, moving[k]]
-            curvature[part, part] = s * slopes[np.ix_(moving[k], moving[k])]
+        jacobian_pi[:, : K - 1] = (np.diag(pi) - np.outer(pi, pi))[:, free_classes]
+        for k, of_class in enumerate(self._class_slices):
+            jacobian = self._jacobian(k)
+            jacobian_theta[k, :, of_class] = jacobian[:, is_free[k]]
+            curvature[of_class, of_class] = s * jacobian[np.ix_(is_free[k], is_free[k])]
         largest = np.maximum.reduceat(np.log(theta), params.layout.starts, axis=1)[:, params.layout.columns]
-        logits = np.where(is_level, np.log(theta) - largest, params.scores.of_one.T)
+        logits = np.where(is_level, np.log(theta) - largest, params.scores.x_coefs.T)
         return FreeParameters(
-            vector=np.concatenate([log_pi[others] - log_pi.max(), logits[moving]]),
-            prior_gradient=np.concatenate([np.zeros(K - 1), (s * (m - theta))[moving]]),
+            vector=np.concatenate([log_pi[free_classes] - log_pi.max(), logits[is_free]]),
+            prior_gradient=np.concatenate([np.zeros(K - 1), (s * (m - theta))[is_free]]),
             prior_curvature=curvature,
-            border=np.concatenate([few_rows[others], (few | few_rows[:, None])[moving]]),
+            border=np.concatenate([empty_class[free_classes], (at_boundary | empty_class[:, None])[is_free]]),
             ties=np.zeros((0, p)),
             quantities=(
                 Quantity("weights", pi, jacobian_pi, ("class",), "probability"),
@@ -247,50 +257,50 @@ class ClassScores:
             ),
         )
 
-    def at(self, vector: Floats) -> NodeParams:
+    def params_at(self, vector: Floats) -> NodeParams:
         """Return the parameters at a vector of coordinates."""
         params, layout, K = self.params, self.params.layout, len(self.params.weights)
-        logs = np.zeros(K)
-        logs[self.others] = vector[: K - 1]
-        logits = np.zeros(self.moving.shape)
-        logits[self.moving] = np.clip(vector[K - 1 :], -LARGEST_LOGIT, LARGEST_LOGIT)
-        of_bits, of_levels = sigmoid(np.ascontiguousarray(logits.T)), from_logs(logits.T, layout)
-        theta = np.where(layout.is_level[:, None], of_levels, of_bits)
-        return params.at(shares_at(logs), theta)
+        log_weights = np.zeros(K)
+        log_weights[self.free_classes] = vector[: K - 1]
+        logits = np.zeros(self.is_free.shape)
+        logits[self.is_free] = np.clip(vector[K - 1 :], -LARGEST_LOGIT, LARGEST_LOGIT)
+        binary, levels = sigmoid(np.ascontiguousarray(logits.T)), softmax_levels(logits.T, layout)
+        return params.with_values(shares_at(log_weights), np.where(layout.is_level[:, None], levels, binary))
 
-    def _rows(self, block: Block) -> tuple[Floats, Floats, Floats]:
-        """Return r, (n, K), x - theta, (K, n, d), 0 where not recorded, and what was recorded, (n, d)."""
+    def _residuals(self, block: Block) -> tuple[Floats, Floats, Floats]:
+        """Return r, (n, K), o (x - theta), (K, n, d), and o, whether a cell was observed, (n, d)."""
         r = self.model.posterior(self.params, self.model.prepare(self.params), block)
         x = block.x.to_dense().astype(np.float64)
         o = self.params.layout.recorded(block.x, block.observed).astype(np.float64)
         return r, x - o * self.params.probabilities.T[:, None, :], o
 
-    def _gradients(self, r: Floats, away: Floats) -> Floats:
-        of_bits = [r[:, k, None] * away[k][:, self.moving[k]] for k in range(len(away))]
-        return np.concatenate([(r - self.params.weights)[:, self.others], *of_bits], axis=1)
+    def _gradients(self, r: Floats, residuals: Floats) -> Floats:
+        """Return the posterior mean of the complete-data score: r - pi, and r_k o (x - theta_k) of each class."""
+        by_class = [r[:, k, None] * residuals[k][:, self.is_free[k]] for k in range(len(residuals))]
+        return np.concatenate([(r - self.params.weights)[:, self.free_classes], *by_class], axis=1)
 
     def gradients(self, block: Block) -> Floats:
         """Return the gradient of ln P(row) of each row."""
-        r, away, _ = self._rows(block)
-        return self._gradients(r, away)
+        r, residuals, _ = self._residuals(block)
+        return self._gradients(r, residuals)
 
     def information(self, block: Block) -> Floats:
-        """Return minus the second derivatives of the weighted log-likelihood of a block."""
-        r, away, o = self._rows(block)
-        pi, others, w, K = self.params.weights, self.others, block.weights, len(self.params.weights)
-        g = self._gradients(r, away)
-        total = (g * w[:, None]).T @ g
+        """Return minus the second derivatives of the weighted log-likelihood: E[-S'] - E[S S'] + E[S] E[S]'."""
+        r, residuals, o = self._residuals(block)
+        pi, free_classes, w, K = self.params.weights, self.free_classes, block.weights, len(self.params.weights)
+        g = self._gradients(r, residuals)
+        total = (g * w[:, None]).T @ g  # E[S] E[S]'
         wr = w[:, None] * r
         size = wr.sum(axis=0)
-        unit = np.eye(K) - pi  # row k: [k = l] - pi_l
-        first = w.sum() * (np.diag(pi) - np.outer(pi, pi)) - (unit * size[:, None]).T @ unit
-        total[: K - 1, : K - 1] += first[np.ix_(others, others)]
-        for k, part in enumerate(self._parts):
-            bits = self.moving[k]
-            weighted = (away[k] * wr[:, k : k + 1])[:, bits]
-            cross = np.outer(unit[k, others], weighted.sum(axis=0))
-            total[: K - 1, part] -= cross
-            total[part, : K - 1] -= cross.T
-            recorded = (wr[:, k] @ o)[:, None] * self._slopes(k)
-            total[part, part] += recorded[np.ix_(bits, bits)] - weighted.T @ away[k][:, bits]
+        score_pi = np.eye(K) - pi  # row k: [k = l] - pi_l, the score of the class weights if the class is k
+        block_pi = w.sum() * (np.diag(pi) - np.outer(pi, pi)) - (score_pi * size[:, None]).T @ score_pi
+        total[: K - 1, : K - 1] += block_pi[np.ix_(free_classes, free_classes)]
+        for k, of_class in enumerate(self._class_slices):
+            free = self.is_free[k]
+            weighted = (residuals[k] * wr[:, k : k + 1])[:, free]
+            cross = np.outer(score_pi[k, free_classes], weighted.sum(axis=0))
+            total[: K - 1, of_class] -= cross
+            total[of_class, : K - 1] -= cross.T
+            expected = (wr[:, k] @ o)[:, None] * self._jacobian(k)  # E[-S']
+            total[of_class, of_class] += expected[np.ix_(free, free)] - weighted.T @ residuals[k][:, free]
         return total

@@ -14,9 +14,9 @@ from hiddenbits.array_types import Floats, Randomness
 from hiddenbits.data import Table
 from hiddenbits.display import SummaryTable
 from hiddenbits.families._base.columns import table_by_column
-from hiddenbits.families._base.maps import MapEstimator
+from hiddenbits.families._base.fit_info import LIKELIHOOD
+from hiddenbits.families._base.latent_space import LatentSpaceEstimator
 from hiddenbits.families._base.parameters import COMMON, DRAWS, MOST_NODES, HiddenParts
-from hiddenbits.families._base.story import LIKELIHOOD
 from hiddenbits.families.logistic_pca.grid_em import LogisticGrid
 from hiddenbits.families.logistic_pca.information import LogisticScores
 from hiddenbits.families.logistic_pca.model import ROW_CELLS, Logistic
@@ -102,7 +102,7 @@ class Quadrature(BaseEstimator):  # type: ignore[misc]
 LOGISTIC_TO_NORMAL = 1.702  # sigma(1.702 z) is within .01 of the normal distribution function of z
 
 
-class LogisticPCA(MapEstimator[Any, Any]):  # parameters of a fit by the cells, or by the 1s
+class LogisticPCA(LatentSpaceEstimator[Any, Any]):  # parameters of a fit by the cells, or by the 1s
     """Logistic PCA, or multidimensional two-parameter item response model: binary data from a few latent dimensions.
 
     Each row has a latent position x ~ N(0, I), and P(cell i = 1 | x) = sigma(w_i.x + b_i) (Tipping 1998). Missing cells
@@ -238,7 +238,7 @@ class LogisticPCA(MapEstimator[Any, Any]):  # parameters of a fit by the cells, 
                 start_from=self.start,
                 dtype=method.dtype,
                 n_draws=self.n_draws,
-                seed=self._draw_seed,
+                seed=self._sampling_seed,
             )
         if method.nodes == "grid" and self.n_components > 3:
             raise ValueError(
@@ -257,10 +257,10 @@ class LogisticPCA(MapEstimator[Any, Any]):  # parameters of a fit by the cells, 
             n_nodes=method.n_nodes,
             start_from=self.start,
             n_draws=self.n_draws,
-            seed=self._draw_seed,
+            seed=self._sampling_seed,
         )
 
-    def _row_scores(self) -> LogisticScores:
+    def _score_function(self) -> LogisticScores:
         model = self._model()
         rule = model.rule(self._params)
         if rule is None:
@@ -275,7 +275,7 @@ class LogisticPCA(MapEstimator[Any, Any]):  # parameters of a fit by the cells, 
         scale = np.sqrt(LOGISTIC_TO_NORMAL**2 + (slopes**2).sum(axis=1))
         return slopes / scale[:, None], scale
 
-    def _fit_model(self, model: RowModel[Any, Any], table: Table) -> Any:
+    def _model_for_fit(self, model: RowModel[Any, Any], table: Table) -> Any:
         method = self._options()["method"]
         sparse = sparse_model(model, method.cost, table) if isinstance(model, Logistic) else None
         self.cost_ = CELLS if sparse is None else ONES
@@ -288,22 +288,22 @@ class LogisticPCA(MapEstimator[Any, Any]):  # parameters of a fit by the cells, 
     def _pass_height(self, model: RowModel[Any, Any], table: Table) -> int:
         return super()._height(model, table)
 
-    def _story(self) -> dict[str, str]:
-        story, sparse = super()._story(), " (iterations over the 1s, rows grouped by latent position)"
+    def _fit_info(self) -> dict[str, str]:
+        story, sparse = super()._fit_info(), " (iterations over the 1s, rows grouped by latent position)"
         return {**story, "passes": story["passes"] + sparse} if self.cost_ == ONES else story
 
-    def _more_meta(self) -> dict[str, object]:
+    def _extra_meta(self) -> dict[str, object]:
         return {"cost": ONES} if self.cost_ == ONES else {}
 
-    def _take_meta(self, more: dict[str, Any]) -> None:
+    def _restore_extra_meta(self, more: dict[str, Any]) -> None:
         require(more in ({}, {"cost": ONES}), "the cost of its iterations is unknown")
         self.cost_ = more.get("cost", CELLS)
 
-    def _finished(self, params: Any) -> Any:
+    def _canonical_params(self, params: Any) -> Any:
         return canonical(plain_params(params))
 
-    def _cautions(self) -> list[str]:
-        cautions, model = super()._cautions(), self._model()
+    def _fit_warnings(self) -> list[str]:
+        cautions, model = super()._fit_warnings(), self._model()
         if isinstance(model, LogisticGrid) and model.nodes == "grid" and model.blurs(self._params):
             cautions.append(
                 "The grid is too coarse for loadings this large, and rows may cluster at its nodes. Increase "
@@ -312,7 +312,7 @@ class LogisticPCA(MapEstimator[Any, Any]):  # parameters of a fit by the cells, 
         return cautions
 
     @property
-    def _score_is(self) -> str:
+    def _objective_name(self) -> str:
         exact = isinstance(self._model(), LogisticGrid)
         return LIKELIHOOD if exact else "approximate log-likelihood plus log prior"
 
@@ -361,4 +361,4 @@ class LogisticPCA(MapEstimator[Any, Any]):  # parameters of a fit by the cells, 
         -------
         bound : ndarray of shape (rows,)
         """
-        return self._map(X, self._model().bound_rows)
+        return self._map_rows(X, self._model().bound_rows)

@@ -37,7 +37,7 @@ class LogisticScores:
         """Number of coordinates."""
         return self.params.joint.size
 
-    def free(self, weight: float) -> FreeParameters:
+    def free_parameters(self, weight: float) -> FreeParameters:
         """Return the coordinates; none of them has a bound."""
         W, b = self.params.loadings.T, self.params.intercepts
         q, d = W.shape
@@ -66,7 +66,7 @@ class LogisticScores:
             quantities=tuple(quantities),
         )
 
-    def at(self, vector: Floats) -> LogisticParams:
+    def params_at(self, vector: Floats) -> LogisticParams:
         """Return the parameters at a vector of coordinates."""
         joint = vector.reshape(-1, self.params.n_columns).T
         return self.params.with_joint(np.ascontiguousarray(joint))

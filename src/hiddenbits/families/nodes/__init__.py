@@ -1,1 +1,1 @@
-"""K nodes with a prior, and for each column a distribution at each node: what several families are made of."""
+"""Mixture models with K nodes: latent classes, or grid points of a latent space. Columns are independent at a node."""

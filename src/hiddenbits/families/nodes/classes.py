@@ -1,18 +1,26 @@
-"""Latent classes: nodes that are free. Each row belongs to one hidden class, in which its columns are independent.
+"""The latent class model: each row belongs to one latent class, within which its columns are independent.
 
     ln P(x, h = k) = ln pi_k + Sum over binary j [ x_j ln theta_jk + (1 - x_j) ln(1 - theta_jk) ]
-                             + Sum over columns with levels j [ ln p_jlk ],  l = x_j,        over the observed j
+                             + Sum over nominal and ordinal j [ ln p_jlk ],  l = x_j,        over the observed j
 
 | letter | meaning | shape |
 |---|---|---|
-| x, o | bits, one for each level of a column that is not binary; observed | (rows, d) |
-| r | P(h = k, row n, given x) | (rows, K) |
+| x, o | binary data, with one column per level of a nominal or ordinal column; observed (0 or 1) | (rows, d) |
+| h | the class of a row | (rows,) |
+| r | posterior P(h = k given x) | (rows, K) |
 | pi | class weights | (K,) |
-| theta, p | P(bit = 1) and P(level) in each class | (d, K) |
-| m, s | center and strength of the prior: Beta(1 + s m, 1 + s (1 - m)), Dirichlet(1 + s m) | (d,), number |
+| theta, p | P(x = 1) and P(level) in each class | (d, K) |
+| m, s | mean and strength of the prior: Beta(1 + s m, 1 + s (1 - m)), Dirichlet(1 + s m) | (d,), number |
 
-Freund & Haussler (1994, section 4) measure against it. With one class it is the baseline of every comparison:
-independent columns.
+EM maximizes Sum_n ln P(x_n) plus the log prior:
+
+    E-step (`posterior.py`)   r_nk = P(x_n, h = k) / Sum_l P(x_n, h = l),  and from it expected counts (`NodeCounts`):
+                              classes_k = Sum_n r_nk,  ones_jk = Sum_n r_nk x_nj,  cells_jk = Sum_n r_nk o_nj
+    M-step (`update`)         pi_k = classes_k / Sum_l classes_l,   theta_jk = (ones_jk + s m_j) / (cells_jk + s)
+
+A nominal or ordinal column is one-hot: its bits sum to 1 in an observed cell, so p_jlk has the M-step of theta_jk. With
+one class the model is the baseline of every comparison: independent columns. Freund & Haussler (1994, section 4) use
+latent classes as their baseline.
 """
 
 from __future__ import annotations
@@ -30,16 +38,16 @@ from hiddenbits.data.layout import Layout, layout_of
 from hiddenbits.data.rows_by_content import weighted_rows
 from hiddenbits.data.summary import ColumnSums
 from hiddenbits.families.nodes.columns import levels
-from hiddenbits.families.nodes.model import Nodes
-from hiddenbits.families.nodes.params import NodeCounts, NodeParams, Scores
+from hiddenbits.families.nodes.model import NodeModel
+from hiddenbits.families.nodes.params import NodeCounts, NodeParams, NodeScores
 from hiddenbits.families.nodes.posterior import footprint
 from hiddenbits.maths.numerics import LARGEST_LOGIT, TINY, class_shares, share_or, sigmoid
 from hiddenbits.model_api import AsOnSubsample, Declared, Footprint, Key, Passes
 
 
 @dataclass(frozen=True)
-class Classes(AsOnSubsample, Nodes[NodeParams], Declared[NodeParams]):
-    """The model; hyperparameters only.
+class Classes(AsOnSubsample, NodeModel[NodeParams], Declared[NodeParams]):
+    """The latent class model; hyperparameters only.
 
     Parameters
     ----------
@@ -48,9 +56,9 @@ class Classes(AsOnSubsample, Nodes[NodeParams], Declared[NodeParams]):
     prior_strength : float
         s, in pseudo-rows for each class.
     prior_mean : float or None
-        m of every binary column, and for levels the same share of each; None means the shares in the table.
+        m of every binary column (levels: 1 / number of levels); None means the proportions in the table.
     sizes : tuple of int or None
-        Bits of each column (`Layout`); None: every column is binary.
+        Number of bits of each column (`Layout`); None: every column is binary.
     """
 
     n_components: int = 2
@@ -62,17 +70,17 @@ class Classes(AsOnSubsample, Nodes[NodeParams], Declared[NodeParams]):
     letters: ClassVar = {"K": ("n_components", "classes")}
 
     def layout(self, n_bits: int) -> Layout:
-        """Return which bits belong to which column."""
+        """Return the column of each bit."""
         return layout_of(self.sizes, n_bits)
 
     def footprint(self, n_columns: int, row_cells: float) -> Footprint:
-        """Return what a block costs."""
+        """Return the cost of a block."""
         return footprint(self.n_components, n_columns, row_cells)
 
     def start(self, summary: ColumnSums, key: Key, passes: Passes) -> NodeParams:
-        """Return classes that k-means found among some of the rows."""
+        """Return initial classes: clusters of k-means on some of the rows (see below)."""
         layout = self.layout(len(summary.means))
-        means = levels.normalized(summary.means[:, None], layout)[:, 0]
+        means = levels.normalize_levels(summary.means[:, None], layout)[:, 0]
         m = means
         if self.prior_mean is not None:
             m = np.where(layout.is_level, 1.0 / np.array(layout.sizes)[layout.columns], self.prior_mean)
@@ -83,60 +91,61 @@ class Classes(AsOnSubsample, Nodes[NodeParams], Declared[NodeParams]):
 
     @property
     def has_prior(self) -> bool:
-        """Whether a prior keeps parameters finite where a column does not vary."""
+        """Whether the prior keeps parameters finite where a column does not vary."""
         return self.prior_strength > 0.0
 
     def objective(self, params: NodeParams, stats: NodeCounts) -> float:
         """Return log-likelihood plus log prior, s Sum_jk [ m_j ln theta_jk + (1 - m_j) ln(1 - theta_jk) ].
 
-        Of a level it is m ln p, which is the same formula, as its ln(1 - theta) is taken as 0.
+        In coefficients (`NodeScores`) this is s Sum_k [ m.a_k + Sum_j c_jk ], also for levels: m ln p, with c = 0.
         """
         scores = params.scores
-        prior = (params.prior_mean @ scores.of_one + (scores.of_zeros - scores.log_prior)).sum()
-        return float(stats.bound) + self.prior_strength * float(prior)
+        observed_sums = scores.zero_row - scores.log_weights  # Sum_j c_jk
+        log_prior = (params.prior_mean @ scores.x_coefs + observed_sums).sum()
+        return float(stats.bound) + self.prior_strength * float(log_prior)
 
     def update(self, params: NodeParams, stats: NodeCounts) -> NodeParams:
-        """M-step: pi = share of the rows, theta = (ones + s m) / (cells + s)."""
+        """M-step: pi = classes / weight, theta = (ones + s m) / (cells + s)."""
         s, m, weight = self.prior_strength, params.prior_mean[:, None], float(stats.weight)
         ones, cells = stats.ones + s * m, stats.cells(params.layout) + s
         theta = np.divide(ones, cells, out=ones) if s > TINY * weight else share_or(ones, cells, m, weight)
-        return params.at(class_shares(stats.classes, weight), theta)
+        return params.with_values(class_shares(stats.classes, weight), theta)
 
     def to_vector(self, params: NodeParams) -> Floats:
-        """Return ln(pi_k / pi_1), and logit(theta) or ln p: coordinates without borders, for extrapolation."""
-        return np.concatenate([np.log(params.weights[1:] / params.weights[0]), params.scores.of_one.ravel()])
+        """Return ln(pi_k / pi_1), and logit(theta) or ln p: unconstrained coordinates, for extrapolation of EM."""
+        return np.concatenate([np.log(params.weights[1:] / params.weights[0]), params.scores.x_coefs.ravel()])
 
     def from_vector(self, vector: Floats, params: NodeParams) -> NodeParams:
-        """Return parameters at `vector`; what is not extrapolated comes from `params`."""
+        """Return the parameters at `vector`, with the prior of `params`."""
         K, layout = len(params.weights), params.layout
         logits = np.maximum(vector[K - 1 :], -LARGEST_LOGIT).reshape(params.probabilities.shape)
         theta = sigmoid(logits)
         if not layout.all_binary:
-            theta = np.where(layout.is_level[:, None], levels.from_logs(logits, layout), theta)
+            theta = np.where(layout.is_level[:, None], levels.softmax_levels(logits, layout), theta)
         logs = np.concatenate([[0.0], vector[: K - 1]])
         odds = np.exp(logs - logs.max())
-        return params.at(class_shares(odds, odds.sum()), theta)
+        return params.with_values(class_shares(odds, odds.sum()), theta)
 
-    # Row functions beyond those of all nodes.
+    # Row functions that differ from those of `NodeModel`.
 
     def hidden_states(self, params: NodeParams) -> Floats:
-        """Return every class, as 1 among zeros, (K, K)."""
+        """Return every class, one-hot, (K, K)."""
         return np.eye(len(params.weights))
 
-    def posterior(self, params: NodeParams, shared: Scores, block: Block) -> Floats:
-        """Return r, the probability of each class given the row's observed cells."""
+    def posterior(self, params: NodeParams, shared: NodeScores, block: Block) -> Floats:
+        """Return r, the posterior probability of each class given the row's observed cells."""
         return self.node_weights(params, shared, block)
 
     def reconstruct(self, params: NodeParams, codes: Floats) -> Floats:
-        """Return P(bit = 1) given class probabilities and nothing else of the row, (n, d): r theta."""
+        """Return P(x = 1) given only the class probabilities of a row, (n, d): r theta."""
         return np.asarray(codes @ params.probabilities.T)
 
     def log_joint(self, params: NodeParams, x: Floats, h: Floats) -> float:
         """Return ln P(x, h) of one complete row: the definition."""
         k = int(np.argmax(h))
         theta, is_level = params.probabilities[:, k], params.layout.is_level
-        of_zero = np.where(is_level, 0.0, np.log1p(-theta))
-        return float(np.log(params.weights[k]) + np.sum(np.where(x == 1, np.log(theta), of_zero)))
+        log_zero = np.where(is_level, 0.0, np.log1p(-theta))
+        return float(np.log(params.weights[k]) + np.sum(np.where(x == 1, np.log(theta), log_zero)))
 
     def mismatch(self, params: NodeParams) -> str | None:
         """Return how valid parameters disagree with the hyperparameters, or None."""
@@ -145,70 +154,71 @@ class Classes(AsOnSubsample, Nodes[NodeParams], Declared[NodeParams]):
         return super().mismatch(params)
 
 
-# Where classes begin: k-means on the first singular vectors of some rows; in further restarts by chance.
+# Start values: the first restart uses k-means on the first singular vectors of some rows, others random memberships.
 #
-# The K - 1 first singular vectors of the centered columns hold what classes differ in; k-means there is quick, and
-# the best of ten beginnings finds the right classes where EM from noise often does not (`benchmarks.starts.classes`).
-# Where classes overlap it can lead to the same lesser maximum again and again, so further restarts begin with random
-# shares of each row in the classes: then it says something if restarts agree. Rows are chosen and ordered by their
-# content, and weights count as equal rows, so that a start does not depend on how a table is stored.
+# Class means span K - 1 dimensions of the centered columns, so that the K - 1 first singular vectors separate the
+# classes; k-means on them is fast, and the best of ten runs finds the right classes where EM from random values often
+# does not (`benchmarks.starts.classes`). If classes overlap, it can lead to the same local maximum every time, so other
+# restarts begin with random memberships of each row: then the agreement of restarts is evidence. Rows are chosen and
+# ordered by their content, and weights count as equal rows, so that a start does not depend on how a table is stored.
 
-MOST_ROWS = 4096  # different rows that k-means sees
-BEGINNINGS = 10  # of k-means; the best by its sum of squares counts
-CLOSE = 1e-2  # of k-means: EM goes on from there
-SPREAD = 0.5  # of the Dirichlet distribution of random shares: most rows are nearly in one class
-PSEUDO_ROWS, MOST_PSEUDO = 4.0, 0.1  # like the whole table, in each class: none begins at 0 or 1; and of its rows
+MOST_ROWS = 4096  # different rows for k-means
+K_MEANS_RUNS = 10  # of which the one with the smallest sum of squares is used
+K_MEANS_TOL = 1e-2  # coarse, because EM continues from there
+MEMBERSHIP_CONCENTRATION = 0.5  # of the Dirichlet distribution of random memberships: most rows are nearly in one class
+PSEUDO_ROWS = 4.0  # of the whole table's means, added to each class: no probability starts at 0 or 1
+MOST_PSEUDO_SHARE = 0.1  # of the rows
 
 
 def classes_of_rows(n_classes: int, means: Floats, layout: Layout, key: Key, passes: Passes) -> tuple[Floats, Floats]:
-    """Return weights, (K,), and probabilities, (d, K), of classes among some of the rows.
+    """Return initial weights, (K,), and probabilities, (d, K), of classes from some of the rows.
 
     Parameters
     ----------
     n_classes : int
         K.
     means : ndarray of shape (d,)
-        The shares of ones in the table.
+        Proportion of 1s in each column of the table.
     layout : Layout
-        Which bits belong to which column.
+        The column of each bit.
     key : Key
-        Its random numbers choose rows and beginnings.
+        Random numbers for the choice of rows and the start.
     passes : callable
         The engine's sum over blocks.
     """
     rows, weights = weighted_rows(MOST_ROWS, key, passes)
-    ones, missing = (rows > 0.0).astype(np.float64), rows == 0.0
-    if not layout.all_binary:  # a level that is missing has no bit set
-        missing |= layout.is_level & (layout.column_sums(ones.T).T == 0.0)
+    x, missing = (rows > 0.0).astype(np.float64), rows == 0.0
+    if not layout.all_binary:  # a missing cell of a column with levels has no bit set
+        missing |= layout.is_level & (layout.column_sums(x.T).T == 0.0)
     rng = key.stream("stage").rng()
-    centered = np.where(missing, 0.0, ones - means)
+    centered = np.where(missing, 0.0, x - means)
     if key.restart:
-        members = weights[:, None] * rng.dirichlet(np.full(n_classes, SPREAD), len(rows))
+        memberships = weights[:, None] * rng.dirichlet(np.full(n_classes, MEMBERSHIP_CONCENTRATION), len(rows))
     else:
         labels = _k_means(centered, weights, n_classes, rng) if len(rows) > n_classes else np.arange(len(rows))
-        members = weights[:, None] * np.eye(n_classes)[labels]
-    size = members.sum(axis=0)
-    pseudo = min(PSEUDO_ROWS, MOST_PSEUDO * size.sum() / n_classes)
-    cells = (~missing).T.astype(np.float64) @ members
-    shares = (size + pseudo / n_classes) / (size.sum() + pseudo)
-    return shares, (ones.T @ members + pseudo * means[:, None]) / (cells + pseudo)
+        memberships = weights[:, None] * np.eye(n_classes)[labels]
+    size = memberships.sum(axis=0)
+    pseudo = min(PSEUDO_ROWS, MOST_PSEUDO_SHARE * size.sum() / n_classes)
+    cells = (~missing).T.astype(np.float64) @ memberships
+    pi = (size + pseudo / n_classes) / (size.sum() + pseudo)
+    return pi, (x.T @ memberships + pseudo * means[:, None]) / (cells + pseudo)
 
 
 def _k_means(rows: Floats, weights: Floats, n_classes: int, rng: np.random.Generator) -> Floats:
     """Return the cluster of each row."""
-    from sklearn.cluster import KMeans  # a model knows nothing else of scikit-learn, and begins quickly
+    from sklearn.cluster import KMeans  # imported here: models do not otherwise need scikit-learn
     from sklearn.utils.extmath import randomized_svd
 
     seed = int(rng.integers(2**31 - 1))
     n_vectors = min(n_classes - 1, *rows.shape)
-    with _threads().limit(limits=1):  # the sums of several threads would depend on who comes first
+    with _threads().limit(limits=1):  # sums in several threads depend on their order
         _, _, directions = randomized_svd(rows * np.sqrt(weights)[:, None], n_vectors, random_state=seed)
-        clusters = KMeans(n_classes, n_init=BEGINNINGS, tol=CLOSE, random_state=seed)
+        clusters = KMeans(n_classes, n_init=K_MEANS_RUNS, tol=K_MEANS_TOL, random_state=seed)
         labels: Floats = clusters.fit(rows @ directions.T, sample_weight=weights).labels_
     return labels
 
 
 @cache
 def _threads() -> ThreadpoolController:
-    """Return what limits threads; looking for their libraries takes milliseconds."""
+    """Return the controller of BLAS threads; creating one takes milliseconds."""
     return ThreadpoolController()

@@ -1,4 +1,12 @@
-"""The parameters of nodes, what the blocks of a pass need of them, and what a pass adds."""
+"""Parameters of a mixture with K nodes, the coefficients of its log-likelihood, and its expected counts.
+
+For binary columns x_j (0 if missing) and observed cells o_j (1 or 0) the log-likelihood at node k is linear in x and o:
+
+    ln P(x, k) = ln pi_k + Sum_j o_j [ x_j ln theta_jk + (1 - x_j) ln(1 - theta_jk) ]
+               = ln pi_k + Sum_j x_j a_jk + Sum_j o_j c_jk,      a = logit(theta),  c = ln(1 - theta)
+
+The bits of a nominal or ordinal column have a = ln p and c = 0: a row has the ln p of its level.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +20,7 @@ from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data.declared import Params, Range, Statistics
 from hiddenbits.data.layout import Layout
 from hiddenbits.data.operands import column_sums
-from hiddenbits.families.nodes.columns.levels import normalized
+from hiddenbits.families.nodes.columns.levels import normalize_levels
 from hiddenbits.maths.numerics import (
     LEAST_SCORE,
     PROBABILITIES,
@@ -24,53 +32,53 @@ from hiddenbits.maths.numerics import (
     softplus_and_sigmoid,
 )
 
-SUM_SLACK = 1e-9  # by which the levels of a column may miss 1
-NEVER_VANISH = int(LEAST_SCORE / np.log(TINY)) - 1  # columns up to which no score does: no probability is below TINY
+SUM_SLACK = 1e-9  # tolerance of the sum of the levels of a column
+NEVER_VANISH = int(LEAST_SCORE / np.log(TINY)) - 1  # columns up to which no exp(score) underflows, as theta >= TINY
 
 
 @dataclass(frozen=True, eq=False)
-class Scores:
-    """What the blocks of a pass need of the nodes.
+class NodeScores:
+    """The coefficients of ln P(x, node), the score of a row at each node.
 
     Attributes
     ----------
-    of_one : ndarray of shape (d, K)
-        a: what a 1 adds to a row's score, the logit, and ln p of a level.
-    of_zeros : ndarray of shape (1, K)
-        The score of a row of zeros: the column sums of c, and ln pi.
-    log_prior : ndarray of shape (1, K)
+    x_coefs : ndarray of shape (d, K)
+        a: logit(theta), and ln p of a level.
+    zero_row : ndarray of shape (1, K)
+        The score of a complete row of zeros: ln pi + Sum_j c_j.
+    log_weights : ndarray of shape (1, K)
         ln pi.
     may_vanish : bool
-        Whether exponentials of scores may vanish (`scores_may_vanish`).
-    log_off : ndarray of shape (d, K) or None
-        c: what an observed cell adds, ln(1 - theta), and 0 for a level. None: of all columns -ln(1 + exp a), which is
-        made where it is needed.
+        Whether exp(score) may underflow (`scores_may_vanish`).
+    stored_observed_coefs : ndarray of shape (d, K) or None
+        c: ln(1 - theta), and 0 for a level. None: all columns are binary, and c = -ln(1 + exp a) is computed if needed.
     """
 
-    of_one: Floats
-    of_zeros: Floats
-    log_prior: Floats
+    x_coefs: Floats
+    zero_row: Floats
+    log_weights: Floats
     may_vanish: bool
-    log_off: Floats | None
+    stored_observed_coefs: Floats | None
 
     @classmethod
     def of(
-        cls, of_one: Floats, totals: Floats, log_prior: Floats, log_off: Floats | None = None, never_vanish: int = 0
-    ) -> Scores:
-        """Return scores from a, the column sums of c, ln pi, and c; of so many columns they are known not to vanish."""
-        log_prior = log_prior[None, :]
-        of_zeros = totals + log_prior
-        may_vanish = len(of_one) > never_vanish and scores_may_vanish(of_one, of_zeros[0])
-        return cls(of_one, of_zeros, log_prior, may_vanish, log_off)
+        cls, a: Floats, c_sums: Floats, log_weights: Floats, c: Floats | None = None, never_vanish: int = 0
+    ) -> NodeScores:
+        """Return scores from a, Sum_j c_j, ln pi, and c; up to `never_vanish` columns exp(score) cannot underflow."""
+        log_weights = log_weights[None, :]
+        zero_row = c_sums + log_weights
+        may_vanish = len(a) > never_vanish and scores_may_vanish(a, zero_row[0])
+        return cls(a, zero_row, log_weights, may_vanish, c)
 
     @cached_property
-    def of_observed(self) -> Floats:
-        """c, needed only where cells are missing."""
-        return np.negative(softplus_and_sigmoid(self.of_one)[0]) if self.log_off is None else self.log_off
+    def observed_coefs(self) -> Floats:
+        """c, (d, K); needed only if cells are missing."""
+        c = self.stored_observed_coefs
+        return np.negative(softplus_and_sigmoid(self.x_coefs)[0]) if c is None else c
 
 
-class AtNodes(Protocol):
-    """Parameters that come to K nodes."""
+class HasNodes(Protocol):
+    """Parameters from which those of K nodes follow."""
 
     @property
     def weights(self) -> Floats:
@@ -78,15 +86,15 @@ class AtNodes(Protocol):
 
     @property
     def probabilities(self) -> Floats:
-        """P(bit = 1) at each node, (d, K)."""
+        """theta, P(x = 1) at each node, and p of levels, (d, K)."""
 
     @property
     def layout(self) -> Layout:
         """Which bits belong to which column."""
 
     @property
-    def scores(self) -> Scores:
-        """The scores of the nodes."""
+    def scores(self) -> NodeScores:
+        """The coefficients of ln P(x, node)."""
 
 
 def _are_column_numbers(columns: AnyArray) -> bool:
@@ -99,7 +107,7 @@ COLUMN_NUMBERS = Range(_are_column_numbers, "must count columns from 0, without 
 
 @dataclass(frozen=True, eq=False)
 class NodeParams(Params):
-    """pi, the probabilities of bits at the nodes, the center of their prior, and the number of each bit's column."""
+    """pi, theta (and p of levels), the mean m of their prior, and the column to which each bit belongs."""
 
     weights: Annotated[Floats, "K", SHARES]
     probabilities: Annotated[Floats, "d K", PROBABILITIES]
@@ -108,19 +116,19 @@ class NodeParams(Params):
 
     @classmethod
     def of(cls, weights: Floats, probabilities: Floats, prior_mean: Floats, layout: Layout) -> NodeParams:
-        """Return parameters that are in range."""
+        """Return parameters with all probabilities within their range."""
         p, m = clip_probability(probabilities), clip_probability(prior_mean)
         if not layout.all_binary:
-            p, m = normalized(p, layout), normalized(m[:, None], layout)[:, 0]
+            p, m = normalize_levels(p, layout), normalize_levels(m[:, None], layout)[:, 0]
         return cls(weights, p, m, layout.columns.astype(np.float64))
 
-    def at(self, weights: Floats, probabilities: Floats) -> NodeParams:
-        """Return other weights and probabilities of the same columns, in range."""
+    def with_values(self, weights: Floats, probabilities: Floats) -> NodeParams:
+        """Return parameters of the same columns with these weights and probabilities, within their range."""
         p = clip_probability(probabilities)
-        p = p if self.layout.all_binary else normalized(p, self.layout)
-        other = NodeParams(weights, p, self.prior_mean, self.columns)
-        other.__dict__["layout"] = self.layout
-        return other
+        p = p if self.layout.all_binary else normalize_levels(p, self.layout)
+        params = NodeParams(weights, p, self.prior_mean, self.columns)
+        params.__dict__["layout"] = self.layout  # cached
+        return params
 
     @cached_property
     def layout(self) -> Layout:
@@ -128,16 +136,16 @@ class NodeParams(Params):
         return Layout.of_columns(self.columns)
 
     @cached_property
-    def scores(self) -> Scores:
-        """The scores of the nodes.
+    def scores(self) -> NodeScores:
+        """The coefficients of ln P(x, node).
 
-        Several steps of a pass need them, and on a wide table they are what a pass costs.
+        Cached, because several steps of an iteration need them, and on a wide table they dominate its cost.
         """
-        log_off, logits = log_one_minus(self.probabilities), np.log(self.probabilities)
+        c, a = log_one_minus(self.probabilities), np.log(self.probabilities)
         if not self.layout.all_binary:
-            log_off[self.layout.is_level] = 0.0
-        logits -= log_off
-        return Scores.of(logits, column_sums(log_off), np.log(self.weights), log_off, NEVER_VANISH)
+            c[self.layout.is_level] = 0.0
+        a -= c
+        return NodeScores.of(a, column_sums(c), np.log(self.weights), c, NEVER_VANISH)
 
     def flaw(self) -> str | None:
         """Return what makes these arrays invalid, or None."""
@@ -152,10 +160,11 @@ class NodeParams(Params):
 
 @dataclass(frozen=True, eq=False)
 class NodeCounts(Statistics):
-    """Weighted log-likelihood, rows, and for each bit and node the expected ones and observed cells.
+    """Log-likelihood, and expected counts from the E-step: rows at each node, and 1s and observed cells of each bit.
 
-    `observed` has a single row where nothing is missing in binary columns: it is then the same for every bit. All bits
-    of levels count as observed: how many cells are is the sum of their ones (`cells`).
+    With r the posterior: classes_k = Sum_n r_nk, ones_jk = Sum_n r_nk x_nj, observed_jk = Sum_n r_nk o_nj, each row
+    times its weight. `observed` has a single row if no binary column has missing values: it is `classes` then. All bits
+    of levels count as observed; the observed cells of such a column are the sum of its ones (`cells`).
     """
 
     classes: Annotated[Floats, "K"]
@@ -165,7 +174,7 @@ class NodeCounts(Statistics):
     nested: ClassVar = ("ones", "observed", "classes")
 
     def cells(self, layout: Layout) -> Floats:
-        """Return the expected recorded cells of each bit's column at each node, (d, K) or a single row."""
+        """Return the expected observed cells of each bit's column at each node, (d, K) or a single row."""
         if layout.all_binary:
             return self.observed
         return np.where(layout.is_level[:, None], layout.column_sums(self.ones), self.observed)

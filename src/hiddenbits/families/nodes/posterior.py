@@ -1,6 +1,9 @@
-"""The E-step of all nodes: a row's score at every node, P(node | row), and expected counts.
+"""The E-step of a mixture with K nodes: the posterior P(node | row), ln P(row), and expected counts.
 
-ln P(x, k) = x.a_k + o.c_k + ln pi_k: the cost follows the ones, since zeros are in the column sums of c.
+    score_nk = ln P(x_n, k) = x_n.a_k + o_n.c_k + ln pi_k         (`NodeScores` has a, c and ln pi)
+    r_nk = exp(score_nk) / Sum_l exp(score_nl)                   ln P(x_n) = ln Sum_k exp(score_nk)
+
+If all cells are observed, o.c + ln pi is the same for every row, and a sparse block costs as much as it has 1s.
 """
 
 from __future__ import annotations
@@ -18,50 +21,50 @@ from hiddenbits.data.operands import (
     product_with_totals,
     sums_over_rows,
 )
-from hiddenbits.families.nodes.params import AtNodes, NodeCounts, Scores
+from hiddenbits.families.nodes.params import HasNodes, NodeCounts, NodeScores
 from hiddenbits.maths.numerics import softmax_rows
 from hiddenbits.model_api import Footprint
 
-MANY_NODES, MANY_COLUMNS = 64, 256  # from which on it is worth a look whether rows have few of the nodes
-NEGLIGIBLE = 1e-17  # share of a row at a node: far below rounding
+MANY_NODES, MANY_COLUMNS = 64, 256  # from here on, check whether most r are negligible
+NEGLIGIBLE = 1e-17  # r_nk far below rounding
 
 
 def footprint(n_nodes: int, n_columns: int, row_cells: float) -> Footprint:
-    """Return what a block costs: two products of row_cells x K."""
+    """Return the cost of a block: two products of row_cells x K."""
     dense = n_columns if row_cells >= n_columns else 0
     return Footprint(working=dense + 2 * n_nodes, statistics=n_columns * n_nodes, flops=4 * row_cells * n_nodes)
 
 
 def _posterior(
-    scores: Scores, block: Block, weights: Floats | None, slot: str | None = None
+    scores: NodeScores, block: Block, weights: Floats | None, slot: str | None = None
 ) -> tuple[Floats, Floats, Operand, Operand]:
-    """Return P(node | row), times the row's weight where there is one, ln P(x) and the operands of the block."""
+    """Return r (times the row's weight if `weights` are given), ln P(x) and the operands of the block."""
     x, o = block.operands()
-    r = product(x, scores.of_one, slot)
-    log_p = softmax_rows(r, _of_zeros(scores, o), weights, shift=scores.may_vanish)
+    r = product(x, scores.x_coefs, slot)  # the scores; softmax_rows turns them into r in place
+    log_p = softmax_rows(r, _zero_row_scores(scores, o), weights, shift=scores.may_vanish)
     return r, log_p, x, o
 
 
-def _of_zeros(scores: Scores, o: Operand) -> Floats:
-    """Return the scores of rows of zeros, of which some cells were observed: one row where all were."""
+def _zero_row_scores(scores: NodeScores, o: Operand) -> Floats:
+    """Return o.c + ln pi, the score of x = 0, of each row; a single row if all cells are observed."""
     if isinstance(o, OnesOperand):
-        return scores.of_zeros
-    totals = scores.of_zeros - scores.log_prior
-    return product_with_totals(o, scores.of_observed, totals) + scores.log_prior
+        return scores.zero_row
+    observed_sums = scores.zero_row - scores.log_weights
+    return product_with_totals(o, scores.observed_coefs, observed_sums) + scores.log_weights
 
 
-def posterior(scores: Scores, block: Block) -> Floats:
+def posterior(scores: NodeScores, block: Block) -> Floats:
     """Return P(node | the row's observed cells), (n, K)."""
     return _posterior(scores, block, None)[0]
 
 
-def log_likelihood(scores: Scores, block: Block) -> Floats:
+def log_likelihood(scores: NodeScores, block: Block) -> Floats:
     """Return ln P(observed cells) of each row."""
     return _posterior(scores, block, None, "posterior")[1]
 
 
-def expected_counts(scores: Scores, block: Block) -> NodeCounts:
-    """Return the expected ones and observed cells of each node: the E-step."""
+def expected_counts(scores: NodeScores, block: Block) -> NodeCounts:
+    """E-step: return the expected counts of each node."""
     r, log_p, x, o = _posterior(scores, block, block.weights, "posterior")
     classes = column_sums(r)
     return NodeCounts(
@@ -74,18 +77,18 @@ def expected_counts(scores: Scores, block: Block) -> NodeCounts:
 
 
 def _expected_ones(x: Operand, r: Floats, weights: Floats) -> Floats:
-    """Return x' r, (d, K); where rows have hardly more than one of many nodes, by these alone."""
+    """Return x' r, (d, K); skip negligible r if most are."""
     if r.shape[1] >= MANY_NODES and isinstance(x, np.ndarray) and x.shape[1] >= MANY_COLUMNS:
         active = r > NEGLIGIBLE * weights[:, None]
         if np.count_nonzero(active) * MANY_NODES < r.size:
             row, k = np.nonzero(active)
-            shares = csr_array((r[row, k], (k, row)), shape=r.shape[::-1])
-            return np.ascontiguousarray((shares @ x).T)
+            sparse_r = csr_array((r[row, k], (k, row)), shape=r.shape[::-1])
+            return np.ascontiguousarray((sparse_r @ x).T)
     return sums_over_rows(x, r)
 
 
-def counts_as_expected(params: AtNodes, weight: float) -> NodeCounts:
-    """Return the counts of rows that are just as the model expects, for online EM to continue from a fit."""
+def counts_as_expected(params: HasNodes, weight: float) -> NodeCounts:
+    """Return the expected counts of rows from the model itself, from which online EM continues after a fit."""
     classes = weight * params.weights
     return NodeCounts(
         np.zeros(()), np.asarray(weight), classes, params.probabilities * classes, classes[None, :].copy()

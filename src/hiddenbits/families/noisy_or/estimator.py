@@ -17,10 +17,10 @@ from hiddenbits.data import Table
 from hiddenbits.display import SummaryTable
 from hiddenbits.engine import Outcome, Settings, fit_em, fit_persistent, fit_planned
 from hiddenbits.families._base.columns import column_names, table_by_column
+from hiddenbits.families._base.fit_info import LIKELIHOOD
 from hiddenbits.families._base.inputs import as_table
 from hiddenbits.families._base.parameters import COMMON, HiddenParts
 from hiddenbits.families._base.showing import strongest as strongest_columns
-from hiddenbits.families._base.story import LIKELIHOOD
 from hiddenbits.families._base.transformer import CausesEstimator
 from hiddenbits.families.noisy_or import explanations
 from hiddenbits.families.noisy_or.model import NoisyOr
@@ -292,14 +292,14 @@ class NoisyOrNetwork(CausesEstimator[NoisyOrParams, Any]):
     def _sampler(self) -> NoisyOrSampler:
         options = self._options()["chains"]
         chains = {name: getattr(options, name) for name in ("n_passes", "n_sweeps", "first_sweeps")}
-        return self._sampled(**self._declared(), **chains, spare=float(options.spare), seed=self._draw_seed)
+        return self._sampled(**self._declared(), **chains, spare=float(options.spare), seed=self._sampling_seed)
 
-    def _fit_model(self, model: Any, table: Table) -> Any:
+    def _model_for_fit(self, model: Any, table: Table) -> Any:
         if self._fit_method == "exact":
             return NoisyOr(**self._declared())
         return replace(self._sampler(), survey_share=min(1.0, SURVEY_TABLE / max(table.shape[0], 1)))
 
-    def _finished(self, params: NoisyOrParams) -> NoisyOrParams:
+    def _canonical_params(self, params: NoisyOrParams) -> NoisyOrParams:
         """Return causes in order of decreasing activity: their order is arbitrary."""
         return params.ordered() if self._model().mismatch(params) is None else params
 
@@ -307,17 +307,17 @@ class NoisyOrNetwork(CausesEstimator[NoisyOrParams, Any]):
     def _n_features_out(self) -> int:
         return len(self._params.names)
 
-    def _code_names(self) -> list[str]:
+    def _latent_names(self) -> list[str]:
         sizes = self._params.n_causes
         layers = ["" if len(sizes) == 1 else f"layer_{number + 1}_" for number in range(len(sizes))]
         return [f"{layer}cause_{i + 1}" for layer, n in zip(layers, sizes, strict=True) for i in range(n)]
 
     @property
-    def _score_is(self) -> str | None:
+    def _objective_name(self) -> str | None:
         return LIKELIHOOD if self._fit_method == "exact" else None
 
     def _tables(self) -> dict[str, SummaryTable]:
-        causes, names, params = self._code_names(), column_names(self), self._params
+        causes, names, params = self._latent_names(), column_names(self), self._params
         lists = [strongest_columns(row, names) for layer in explanations.cause_effects(params) for row in layer]
         columns = {"cause": causes, "on": np.concatenate(params.activity), "switches on": lists}
         lowest = dict(zip(causes, params.layers[0], strict=False))  # the leak comes last
@@ -347,7 +347,7 @@ class NoisyOrNetwork(CausesEstimator[NoisyOrParams, Any]):
         if isinstance(model, NoisyOr):
             p = self.transform(X)
             return Marginals(p, np.zeros(p.shape))
-        columns = self._map(X, model.posterior_and_error)
+        columns = self._map_rows(X, model.posterior_and_error)
         n_units = columns.shape[1] // 2
         return Marginals(columns[:, :n_units], columns[:, n_units:])
 
@@ -368,7 +368,7 @@ class NoisyOrNetwork(CausesEstimator[NoisyOrParams, Any]):
         if isinstance(model, NoisyOr):
             values = self.score_samples(X)
             return explanations.NetworkScores(values, np.zeros(len(values)))
-        columns = self._map(X, model.log_likelihood_and_error)
+        columns = self._map_rows(X, model.log_likelihood_and_error)
         return explanations.NetworkScores(columns[:, 0], columns[:, 1])
 
     def responsibilities(self, X: object) -> explanations.Responsibilities:

@@ -24,8 +24,8 @@ import numpy as np
 from hiddenbits.array_types import AnyArray, Floats, Rows
 from hiddenbits.data import Block
 from hiddenbits.data.summary import ColumnSums
-from hiddenbits.families.nodes.model import Nodes
-from hiddenbits.families.nodes.params import NodeCounts, Scores
+from hiddenbits.families.nodes.model import NodeModel
+from hiddenbits.families.nodes.params import NodeCounts
 from hiddenbits.families.nodes.posterior import footprint
 from hiddenbits.families.noisy_or.layered import Layered
 from hiddenbits.families.noisy_or.m_step import best_layer, best_priors
@@ -36,7 +36,7 @@ from hiddenbits.model_api import AsOnSubsample, Footprint, Key, Linked, Passes, 
 
 
 @dataclass(frozen=True)
-class NoisyOr(Layered, AsOnSubsample, Linked, Nodes[NoisyOrParams]):
+class NoisyOr(Layered, AsOnSubsample, Linked, NodeModel[NoisyOrParams]):
     """The model; hyperparameters only. A leak has no prior: `has_prior` is False. Those of `Layered`, and
 
     Parameters
@@ -96,11 +96,11 @@ class NoisyOr(Layered, AsOnSubsample, Linked, Nodes[NoisyOrParams]):
 
     # Row functions in addition to those of all models with nodes.
 
-    def posterior(self, params: NoisyOrParams, shared: Scores, block: Block) -> Floats:
+    def posterior(self, params: NoisyOrParams, shared: NodeScores, block: Block) -> Floats:
         """Return P(unit on | observed cells), of all units, the lowest layer first."""
         return np.asarray(np.minimum(self.node_weights(params, shared, block) @ params.on_given, 1.0))
 
-    def posterior_mode(self, params: NoisyOrParams, shared: Scores, block: Block) -> Floats:
+    def posterior_mode(self, params: NoisyOrParams, shared: NodeScores, block: Block) -> Floats:
         """Return the most probable joint state of all units, given the observed cells."""
         log_p = np.log(np.maximum(self.node_weights(params, shared, block), 1e-300))
         # The best continuation above each state is computed from the top down.
@@ -113,7 +113,7 @@ class NoisyOr(Layered, AsOnSubsample, Linked, Nodes[NoisyOrParams]):
         chosen = np.column_stack([lowest, best[lowest]])
         return np.concatenate([states_of(K)[chosen[:, number]] for number, K in enumerate(params.n_causes)], axis=1)
 
-    def responsibilities(self, params: NoisyOrParams, shared: Scores, block: Block) -> CauseShares:
+    def responsibilities(self, params: NoisyOrParams, shared: NodeScores, block: Block) -> CauseShares:
         """Return row and column of every 1, and the shares of the causes in it, the leak's last: (ones, K + 1)."""
         indptr, indices = block.x.ones()
         rows = np.repeat(np.arange(block.n_rows), np.diff(indptr))

@@ -24,7 +24,7 @@ from scipy.special import gammaln, logsumexp
 from hiddenbits.array_types import Floats
 from hiddenbits.data.declared import Link, Params, Range
 from hiddenbits.data.layout import Layout, binary_columns
-from hiddenbits.families.nodes.params import Scores
+from hiddenbits.families.nodes.params import NodeScores
 from hiddenbits.families.noisy_or.m_step import clip_strengths
 from hiddenbits.maths.numerics import COUNTS, LOGITS, are_probabilities
 from hiddenbits.maths.state_sums import states_of
@@ -215,10 +215,10 @@ class NoisyOrParams(Params):
         return binary_columns(self.n_columns)
 
     @cached_property
-    def scores(self) -> Scores:
+    def scores(self) -> NodeScores:
         """The scores of the states: ln g + u of a 1 and -u of an observed cell, for g = 1 - e^-u; and ln P(s)."""
         log_off = np.ascontiguousarray(-self.inputs[0].T)
-        return Scores.of(np.log(self.probabilities) - log_off, log_off.sum(axis=0), self.log_priors[0], log_off)
+        return NodeScores.of(np.log(self.probabilities) - log_off, log_off.sum(axis=0), self.log_priors[0], log_off)
 
 
 def log_prior(params: NoisyOrParams, alpha: float, beta: float, center: float) -> float:

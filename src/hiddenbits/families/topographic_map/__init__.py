@@ -1,1 +1,1 @@
-"""Curved maps that are exact mixtures."""
+"""Generative topographic mapping."""

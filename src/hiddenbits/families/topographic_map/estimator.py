@@ -1,4 +1,4 @@
-"""`TopographicMap`: a curved map behind the bits."""
+"""`TopographicMap`: generative topographic mapping of binary data."""
 
 from __future__ import annotations
 
@@ -19,59 +19,60 @@ from hiddenbits.engine import Outcome, Settings, fit_em, fit_persistent
 from hiddenbits.families._base.columns import table_by_column
 from hiddenbits.families._base.inputs import seed_of, shuffled
 from hiddenbits.families._base.parameters import COMMON, MOST_NODES, HiddenParts
-from hiddenbits.families._base.transformer import CodingEstimator
+from hiddenbits.families._base.transformer import LatentEstimator
 from hiddenbits.families.nodes.params import NodeCounts
 from hiddenbits.families.topographic_map.model import GRID_DIMENSIONS, Topographic
 from hiddenbits.families.topographic_map.model_steps import TopographicSteps
 from hiddenbits.families.topographic_map.params import TopographicParams
 from hiddenbits.model_api import RowModel
 
-SIZES = {1: (128, 64), 2: (1024, 256)}  # points and features, by dimensions
-MORE = (8192, 1024)  # and of more dimensions
-POINTS_OF_A_ROW = 1000  # from far fewer on, further points change nothing
-GRID_SCALE = 0.7  # length scale of 1 and 2 dimensions
-GRID_TOL, STEPS_TOL = 1e-3, 1e-5  # tolerance of 1 and 2 dimensions, and of more
+GRID_SIZES = {1: (128, 64), 2: (1024, 256)}  # default points and features, by dimensions
+SOBOL_SIZES = (8192, 1024)  # with more dimensions
+MOST_POINTS_PER_ROW = 1000  # far fewer than these are enough
+GRID_SCALE = 0.7  # default length scale with 1 and 2 dimensions
+GRID_TOL, STEPS_TOL = 1e-3, 1e-5  # default tolerance with 1 and 2 dimensions, and with more
 
 
-class TopographicMap(CodingEstimator[TopographicParams, NodeCounts]):
-    """A curved map: every row has a position, and the log-odds of each bit are a smooth function of it.
+class TopographicMap(LatentEstimator[TopographicParams, NodeCounts]):
+    """Generative topographic mapping (GTM): the log-odds of each column are a smooth function of a latent position.
 
-    The positions are a fixed set of points with equal weights, so the model is a mixture whose classes are tied to each
-    other: likelihood, blanks, completion and draws are exact for that mixture. One and two dimensions have a grid of
-    points and are fitted by EM, with at most 256 points at first. More have scrambled Sobol points, fresh in every step
-    of a stochastic fit and frozen at its end; rows that are split off decide when to stop.
+    A nonlinear latent trait model for binary data. The latent positions are a fixed set of points with equal weights,
+    so the model is a mixture whose classes are tied to each other: likelihood, missing values, imputation and samples
+    are exact for that mixture. With one or two dimensions the points are a grid, and the model is fitted by EM, which
+    begins with at most 256 points. With more they are scrambled Sobol points, new in every step of a stochastic fit and
+    fixed at its end; validation rows decide when to stop.
 
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions of the map.
+        Number of dimensions of the latent space.
     n_points : int, optional
         Points of the fitted mixture: by default 128 and 1024 (32 x 32) for 1 and 2 dimensions, 8192 for more. More
-        points raise the likelihood a little, and cost as many times more.
+        points raise the likelihood a little, at a proportional cost.
     n_features : int, optional
-        Cosines that the curves are made of: by default 64, 256 and 1024 for 1, 2 and more dimensions.
+        Number of cosine features: by default 64, 256 and 1024 for 1, 2 and more dimensions.
     length_scale : float, optional
-        How far apart two positions are whose probabilities differ freely: smaller is more curved. By default 0.7 for 1
+        Distance of two positions whose probabilities are hardly related: smaller is more curved. By default 0.7 for 1
         and 2 dimensions, and the square root of `n_components` for more.
     ridge : float, default=1.0
-        Precision of the normal prior of the coefficients, of the whole table.
+        Precision of the normal prior on the coefficients, for the whole table.
     learning_rate : float, default=0.01
         More than 2 dimensions: size of the first steps (Adam).
     batch_rows : int, default=256
         More than 2 dimensions: rows of a step.
     validation_share : float, default=0.1
-        More than 2 dimensions: share of the rows that are not learned from. Where their likelihood has not risen for 3
-        epochs, steps become smaller; the fourth time the fit is over.
+        More than 2 dimensions: share of the rows that are validation rows. When their likelihood has not increased for
+        3 epochs, steps become smaller; the fourth time the fit ends.
     n_init : int, default=1
-        Restarts, each with other features; the one with the best objective is kept.
+        Number of restarts, each with other features; the one with the best objective is kept.
     max_iter : int, default=300
-        Most passes over the table, for each restart.
+        Maximum number of iterations (epochs) per restart.
     tol : float, optional
-        Converged when a step raises the objective by at most this much a row, in nats; with more than 2 dimensions,
-        what counts as a rise of the likelihood of rows that were split off. By default 1e-3 for 1 and 2 dimensions,
-        where less changes held-out rows by hundredths of a nat and no picture, and 1e-5 for more.
+        Convergence tolerance: the smallest increase of the objective in an iteration, in nats per row; with more than 2
+        dimensions, of the likelihood of the validation rows. By default 1e-3 for 1 and 2 dimensions, where a smaller
+        one changes the likelihood of held-out rows by hundredths of a nat and no plot, and 1e-5 for more.
     threshold : float, optional
-        Turn numbers into bits: 1 where the number is above the threshold. By default only 0 and 1 are accepted.
+        Binarize numbers: 1 if above the threshold. By default only 0 and 1 are accepted.
     random_state : int, RandomState or None, default=None
         Seed of features, points and steps.
 
@@ -80,17 +81,22 @@ class TopographicMap(CodingEstimator[TopographicParams, NodeCounts]):
     points_ : ndarray of shape (points, n_components)
         The points.
     probabilities_ : ndarray of shape (points, columns)
-        P(bit = 1) at each point.
+        P(x = 1) at each point.
     trace_ : ndarray of shape (n_iter_,)
-        Objective after each pass (log-likelihood plus log prior, in nats over the table; it may fall once, when the
-        first points give way to all of them); with more than 2 dimensions the mean log-likelihood of the rows that were
-        split off.
+        Objective after each iteration (log-likelihood plus log prior, in nats over the table; it may decrease once,
+        when all points replace the first ones); with more than 2 dimensions the mean log-likelihood of the validation
+        rows.
     n_iter_, converged_, stop_reason_ : int, bool, str
-        How the best restart went.
+        Iterations of the best restart, whether it converged, and why it stopped.
     restarts_ : tuple
-        Objective, passes and stop reason of every restart.
+        Objective, iterations and stop reason of every restart.
     n_features_in_, feature_names_in_ : int, ndarray
-        As scikit-learn defines them.
+        As in scikit-learn.
+
+    See Also
+    --------
+    LogisticPCA : Log-odds that are linear in the latent position.
+    LatentClassAnalysis : Classes that are not tied to each other.
 
     References
     ----------
@@ -102,19 +108,19 @@ class TopographicMap(CodingEstimator[TopographicParams, NodeCounts]):
     >>> import numpy as np
     >>> from hiddenbits import TopographicMap
     >>> X = np.repeat([[1, 1, 0, 0], [0, 0, 1, 1]], 50, axis=0).astype(float)
-    >>> X[0, 1] = np.nan                      # a blank: not observed
+    >>> X[0, 1] = np.nan                      # missing
     >>> model = TopographicMap(1, random_state=0).fit(X)
-    >>> bool(model.complete(X)[0, 1] > 0.9)
-    True
+    >>> float(model.complete(X)[0, 1].round(1))
+    1.0
     >>> model.transform(X).shape
     (100, 1)
     """
 
-    _code_axis = "q"
-    tol: Any  # None stands for a default
+    _latent_axis = "q"
+    tol: Any  # None: a default that depends on n_components
     _hidden_parts: ClassVar[tuple[HiddenParts, ...]] = (
         HiddenParts("dimensions", "columns"),
-        HiddenParts("points", parameter="n_points", each=POINTS_OF_A_ROW),
+        HiddenParts("points", parameter="n_points", each=MOST_POINTS_PER_ROW),
     )
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **COMMON,
@@ -160,13 +166,13 @@ class TopographicMap(CodingEstimator[TopographicParams, NodeCounts]):
         self.threshold = threshold
         self.random_state = random_state
 
-    def _rows_to_begin_on(self) -> int | None:
-        rows = super()._rows_to_begin_on()
-        return rows and 2 * rows  # the M-step does not depend on the rows: a start on very few saves little
+    def _subsample_rows(self) -> int | None:
+        rows = super()._subsample_rows()
+        return rows and 2 * rows  # the cost of the M-step does not depend on the rows: a smaller subsample saves little
 
     def _model(self) -> Topographic:
         q = int(self.n_components)
-        n_points, n_features = SIZES.get(q, MORE)
+        n_points, n_features = GRID_SIZES.get(q, SOBOL_SIZES)
         scale = GRID_SCALE if q <= GRID_DIMENSIONS else np.sqrt(q)
         sizes = (
             q,
@@ -198,7 +204,7 @@ class TopographicMap(CodingEstimator[TopographicParams, NodeCounts]):
         height = self._height(model, table)
         return min(height, model.batch_rows) if isinstance(model, TopographicSteps) else height
 
-    def _arranged(self, model: RowModel[TopographicParams, NodeCounts], table: Table) -> Table:
+    def _ordered_table(self, model: RowModel[TopographicParams, NodeCounts], table: Table) -> Table:
         return shuffled(table, seed_of(self.random_state)) if isinstance(model, TopographicSteps) else table
 
     def transform(self, X: object, *, return_weights: bool = False) -> Any:
@@ -209,22 +215,22 @@ class TopographicMap(CodingEstimator[TopographicParams, NodeCounts]):
         X : table of shape (rows, columns)
             As for `fit`.
         return_weights : bool, default=False
-            Return the posterior itself too.
+            Return the posterior too.
 
         Returns
         -------
         means : ndarray of shape (rows, n_components)
         weights : ndarray of shape (rows, points)
-            Only with `return_weights`: the probability of each of `points_`.
+            Only with `return_weights`: the posterior probability of each of `points_`.
         """
         model = self._model()
         if not return_weights:
-            return self._map(X, model.posterior)
-        weights = self._map(X, model.node_weights)
+            return self._map_rows(X, model.posterior)
+        weights = self._map_rows(X, model.node_weights)
         return weights @ self.points_, weights
 
-    def places(self, X: object) -> Places:
-        """Return how sure the position of each row is: the points that share it, and whether there are two places.
+    def position_summary(self, X: object) -> PositionSummary:
+        """Return the modes of the posterior of each row's latent position: one or two, and how concentrated it is.
 
         Parameters
         ----------
@@ -233,15 +239,18 @@ class TopographicMap(CodingEstimator[TopographicParams, NodeCounts]):
 
         Returns
         -------
-        places : Places
+        summary : PositionSummary
         """
-        return split_places(self._map(X, partial(place_rows, self._model())), self._n_features_out)
+        fields = self._map_rows(X, partial(posterior_modes, self._model()))
+        q = self._n_features_out
+        arrays = (fields[:, :q], fields[:, q : 2 * q], *fields[:, 2 * q :].T)
+        return PositionSummary(*(np.ascontiguousarray(array) for array in arrays))
 
     def _tables(self) -> dict[str, SummaryTable]:
         p = self.probabilities_
-        spread = {"smallest": p.min(axis=0), "mean": p.mean(axis=0), "largest": p.max(axis=0)}
+        extent = {"smallest": p.min(axis=0), "mean": p.mean(axis=0), "largest": p.max(axis=0)}
         weight = p.std(axis=0)
-        return {"columns": table_by_column(self, "P(1) over the map, of each column", spread, weight)}
+        return {"columns": table_by_column(self, "P(x = 1) over the latent space, of each column", extent, weight)}
 
     @property
     def points_(self) -> Floats:
@@ -250,7 +259,7 @@ class TopographicMap(CodingEstimator[TopographicParams, NodeCounts]):
 
     @property
     def probabilities_(self) -> Floats:
-        """P(bit = 1) at each point."""
+        """P(x = 1) at each point."""
         return self._params.probabilities.T
 
     @property
@@ -259,38 +268,38 @@ class TopographicMap(CodingEstimator[TopographicParams, NodeCounts]):
         return int(self._params.joint.size)
 
 
-# Where rows are on a curved map: in one place, or in two that both explain them.
+# The posterior of a row's latent position: its modes, as balls with a share of the posterior.
 
-TWO_PLACES = 0.2  # smallest share of the posterior that a second place has
-SHIFTS = 5  # from the top point to the middle of its place
+SECOND_MODE_SHARE = 0.2  # smallest share of the posterior that makes a second mode count
+MEAN_SHIFTS = 5  # from the most probable point to the center of its mode
 
 
 @dataclass(frozen=True, eq=False)
-class Places:
-    """What `TopographicMap.places` returns, one line for each row.
+class PositionSummary:
+    """The posterior of the latent position of each row, from `TopographicMap.position_summary`.
 
-    A place is a ball of radius sqrt(q / 2), half the usual distance of two rows, around the mean of the posterior
-    within it. One is found from the most probable point, the other from the most probable point at least two radii from
-    there; the first is the one with the larger share.
+    A mode is a ball of radius sqrt(q / 2), half the usual distance of two rows, around the posterior mean within it.
+    One starts from the most probable point, the other from the most probable point at least two radii from its center;
+    the first is the one with the larger share.
 
     Attributes
     ----------
     first, second : ndarray of shape (rows, n_components)
-        The center of each place.
+        The center of each mode.
     first_share, second_share : ndarray of shape (rows,)
-        Probability that the row is there.
+        Posterior probability within each mode.
     effective_points : ndarray of shape (rows,)
-        1 / Sum_k r_k^2: how many points share the posterior. Where most rows have fewer than 3, points are too few to
-        say where on the map a row is.
+        1 / Sum_k r_k^2: how many points share the posterior. If most rows have fewer than 3, the points are too few to
+        resolve the positions.
 
     Examples
     --------
     >>> import numpy as np
     >>> from hiddenbits import TopographicMap
-    >>> kinds = np.array([[1.0, 1, 1, 0, 0, 0, 1, 1], [0, 0, 0, 0, 0, 0, 0, 0], [0, 0, 0, 1, 1, 1, 1, 1]])
-    >>> model = TopographicMap(1, random_state=0).fit(np.repeat(kinds, 40, axis=0))
-    >>> blank = np.nan
-    >>> model.places([kinds[0], [blank, blank, blank, blank, blank, blank, 1, 1]]).two_places
+    >>> profiles = np.array([[1.0, 1, 1, 0, 0, 0, 1, 1], [0, 0, 0, 0, 0, 0, 0, 0], [0, 0, 0, 1, 1, 1, 1, 1]])
+    >>> model = TopographicMap(1, random_state=0).fit(np.repeat(profiles, 40, axis=0))
+    >>> nan = np.nan
+    >>> model.position_summary([profiles[0], [nan, nan, nan, nan, nan, nan, 1, 1]]).two_places
     array([False,  True])
     """
 
@@ -302,36 +311,29 @@ class Places:
 
     @property
     def two_places(self) -> NDArray[np.bool_]:
-        """Rows whose second place has at least a fifth of the posterior: their mean may be where no row is."""
-        return np.asarray(self.second_share >= TWO_PLACES)
+        """Rows whose second mode has at least a fifth of the posterior: their mean may be where no row is."""
+        return np.asarray(self.second_share >= SECOND_MODE_SHARE)
 
 
-def place_rows(model: Topographic, params: TopographicParams, shared: Any, block: Block) -> Floats:
-    """Return the fields of `Places` side by side, (n, 2 q + 3)."""
+def posterior_modes(model: Topographic, params: TopographicParams, shared: Any, block: Block) -> Floats:
+    """Return the fields of `PositionSummary` side by side, (n, 2 q + 3)."""
     r, z = model.node_weights(params, shared, block), params.points
-    sharpness = (r * r).sum(axis=1)
-    one, share = _place(r, z)
-    other, its_share = _place(np.where(_squared_distances(one, z) <= 4.0 * z.shape[1] / 2.0, 0.0, r), z)
-    swap = its_share > share
-    centers = np.where(swap[:, None], np.hstack([other, one]), np.hstack([one, other]))
-    return np.column_stack([centers, np.maximum(share, its_share), np.minimum(share, its_share), 1.0 / sharpness])
+    center, share = _mode(r, z)
+    center2, share2 = _mode(np.where(_squared_distances(center, z) <= 4.0 * z.shape[1] / 2.0, 0.0, r), z)
+    centers = np.where((share2 > share)[:, None], np.hstack([center2, center]), np.hstack([center, center2]))
+    effective_points = 1.0 / (r * r).sum(axis=1)
+    return np.column_stack([centers, np.maximum(share, share2), np.minimum(share, share2), effective_points])
 
 
 def _squared_distances(center: Floats, z: Floats) -> Floats:
     return np.asarray((center * center).sum(axis=1)[:, None] - 2.0 * center @ z.T + (z * z).sum(axis=1))
 
 
-def _place(r: Floats, z: Floats) -> tuple[Floats, Floats]:
-    """Return the center of a place and its share: from the top point by mean shift."""
+def _mode(r: Floats, z: Floats) -> tuple[Floats, Floats]:
+    """Return the center of a mode and its share: from the most probable point by mean shift."""
     center = z[r.argmax(axis=1)]
-    for _ in range(SHIFTS):
+    for _ in range(MEAN_SHIFTS):
         inside = np.where(_squared_distances(center, z) <= z.shape[1] / 2.0, r, 0.0)
         share = inside.sum(axis=1)
         center = np.divide(inside @ z, share[:, None], out=center.copy(), where=share[:, None] > 0.0)
     return center, share
-
-
-def split_places(rows: Floats, q: int) -> Places:
-    """Return what `place_rows` found, by name."""
-    parts = (rows[:, :q], rows[:, q : 2 * q], *rows[:, 2 * q :].T)
-    return Places(*(np.ascontiguousarray(part) for part in parts))

@@ -1,25 +1,25 @@
-"""A curved map that is an exact mixture (generative topographic mapping, Bishop, Svensen & Williams 1998).
+"""Generative topographic mapping of binary data (Bishop, Svensen & Williams 1998): a mixture over fixed latent points.
 
     z ~ N(0, I_q),   P(x_j = 1 | z) = sigma(eta_j(z)),   eta(z) = b + Phi(z) W
     Phi(z) = [z, 3 sqrt(2/M) cos(z Omega + phi)]
 
-With points z_1 ... z_K of equal weight in place of the prior it is a Bernoulli mixture whose classes are tied by W:
+With points z_1 ... z_K of equal weight in place of the prior it is a latent class model whose classes are tied by W:
 
     ln P(x, z_k) = -ln K + Sum_j [ x_j eta_j(z_k) - ln(1 + exp eta_j(z_k)) ],   over the observed j
 
 | letter | meaning | shape |
 |---|---|---|
-| x, o | bits; observed | (rows, d) |
-| r | P(z_k given x) | (rows, K) |
+| x, o | binary data; observed | (rows, d) |
+| r | posterior P(z_k given x) | (rows, K) |
 | z | points | (K, q) |
 | Omega, phi | frequencies, drawn from N(0, 1/l^2), and phases; fixed | (q, M), (M,) |
 | Phi | features, m = q + M | (K, m) |
 | W, b | coefficients and intercepts; side by side `joint`, (d, m + 1) | (d, m), (d,) |
-| S, O | expected ones and observed cells at each point | (d, K) |
+| S, O | expected 1s and observed cells at each point | (d, K) |
 | lambda | ridge of the whole table: -(lambda/2) (|W|^2 + |b - c|^2), c the logits of the columns | number |
 
-S and O are all that a pass has to find: they are the statistics of the mixture. Given them the objective is concave in
-W and b (`params.py`).
+S and O are the statistics of the E-step, which is that of every mixture (`nodes/posterior.py`). Given them the
+objective is concave in W and b; the M-step is in `params.py`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from scipy.special import ndtri
 from hiddenbits.array_types import Floats
 from hiddenbits.data.summary import ColumnSums
 from hiddenbits.families.logistic_pca.start import start_logistic
-from hiddenbits.families.nodes.model import Nodes
+from hiddenbits.families.nodes.model import NodeModel
 from hiddenbits.families.nodes.params import NodeCounts
 from hiddenbits.families.nodes.posterior import footprint
 from hiddenbits.families.topographic_map.params import TopographicParams, regress
@@ -42,12 +42,12 @@ from hiddenbits.maths.numerics import sigmoid
 from hiddenbits.maths.ridge import log_prior
 from hiddenbits.model_api import AsOnSubsample, Declared, Footprint, Key, Linked, Passes, Stage
 
-FIRST_POINTS = 256  # at most, of the first stage of a fit on a grid: most passes are made there, and cost less
-FEATURES = 2  # the block of the key that the features are drawn with, next to that of the start
+FIRST_POINTS = 256  # at most, in the first stage of a fit on a grid: most iterations are there, and cost less
+FEATURES_BLOCK = 2  # block of the key of the random features
 
 
 @dataclass(frozen=True)
-class Topographic(AsOnSubsample, Nodes[TopographicParams], Linked, Declared[TopographicParams]):
+class Topographic(AsOnSubsample, NodeModel[TopographicParams], Linked, Declared[TopographicParams]):
     """The model; hyperparameters only.
 
     Parameters
@@ -55,11 +55,11 @@ class Topographic(AsOnSubsample, Nodes[TopographicParams], Linked, Declared[Topo
     n_components : int
         q.
     n_points : int
-        K; of a grid, about.
+        K; approximate for a grid.
     n_features : int
         M.
     length_scale : float
-        l: how far apart two points are on the map whose probabilities differ freely.
+        l: distance of two points whose probabilities are hardly related.
     ridge : float
         lambda.
     """
@@ -74,27 +74,27 @@ class Topographic(AsOnSubsample, Nodes[TopographicParams], Linked, Declared[Topo
     letters: ClassVar = {"q": ("n_components", "dimensions"), "K": ("size", "points")}
 
     def footprint(self, n_columns: int, row_cells: float) -> Footprint:
-        """Return what a block costs: that of a mixture with K classes."""
+        """Return the cost of a block: that of a mixture with K classes."""
         return footprint(self.size, n_columns, row_cells)
 
     @property
     def size(self) -> int:
-        """Number of points of the fitted map: of a grid, a power of its side."""
+        """Number of points of the fitted mixture; for a grid, a power of its side."""
         if self.n_components > GRID_DIMENSIONS:
             return self.n_points
         return int(grid_side(self.n_components, self.n_points) ** self.n_components)
 
     def start(self, summary: ColumnSums, key: Key, passes: Passes) -> TopographicParams:
-        """Return the flat map that logistic PCA begins with: the coefficients of the cosines are 0."""
-        flat = start_logistic(self.n_components, "pca", summary, key, passes)
-        q, M, d = self.n_components, self.n_features, len(flat.intercepts)
-        rng = key.derive(block=FEATURES).rng()
+        """Return the start of logistic PCA, which is linear: the coefficients of the cosines are 0."""
+        linear = start_logistic(self.n_components, "pca", summary, key, passes)
+        q, M, d = self.n_components, self.n_features, len(linear.intercepts)
+        rng = key.derive(block=FEATURES_BLOCK).rng()
         return TopographicParams(
             points=self.first_points(key),
             frequencies=rng.standard_normal((q, M)) / self.length_scale,
             phases=rng.uniform(0.0, 2.0 * np.pi, M),
-            joint=np.concatenate([flat.loadings, np.zeros((d, M)), flat.intercepts[:, None]], axis=1),
-            center=flat.center.copy(),
+            joint=np.concatenate([linear.loadings, np.zeros((d, M)), linear.intercepts[:, None]], axis=1),
+            center=linear.center.copy(),
         )
 
     def first_points(self, key: Key) -> Floats:
@@ -103,15 +103,15 @@ class Topographic(AsOnSubsample, Nodes[TopographicParams], Linked, Declared[Topo
 
     @property
     def has_prior(self) -> bool:
-        """Whether a prior keeps parameters finite where a column does not vary."""
+        """Whether the prior keeps parameters finite where a column does not vary."""
         return self.ridge > 0.0
 
     def stages(self) -> Sequence[Stage[TopographicParams, NodeCounts]]:
-        """Return the map on fewer points, and on all of them."""
+        """Return two stages: fewer points, and all of them."""
         return Stage(self), Stage(self, self._on_all_points)
 
     def _on_all_points(self, params: TopographicParams, key: Key) -> TopographicParams | None:
-        """Return the same curves on the whole grid after a stage on fewer points; None where there is no more to do."""
+        """Return the same functions on all grid points; None if the first stage had them."""
         if self.n_components > GRID_DIMENSIONS or len(params.points) == self.size:
             return None
         return replace(params, points=grid_points(self.n_components, self.n_points))
@@ -129,13 +129,13 @@ class Topographic(AsOnSubsample, Nodes[TopographicParams], Linked, Declared[Topo
 
     def gradient(self, params: TopographicParams, stats: NodeCounts) -> Floats:
         """Return the gradient of the log-likelihood by W and b, (d, m + 1): (S - O sigma(eta)) [Phi, 1]."""
-        away = sigmoid(params.activations)
-        away *= stats.observed
-        np.subtract(stats.ones, away, out=away)
-        return np.asarray(away.astype(params.features.dtype) @ params.features, np.float64)
+        residuals = sigmoid(params.activations)
+        residuals *= stats.observed
+        np.subtract(stats.ones, residuals, out=residuals)
+        return np.asarray(residuals.astype(params.features.dtype) @ params.features, np.float64)
 
     def reconstruct(self, params: TopographicParams, codes: Floats) -> Floats:
-        """Return P(bit = 1) at positions on the map, any, (n, d)."""
+        """Return P(x = 1) at any latent positions, (n, d)."""
         return np.ascontiguousarray(sigmoid(params.activations_at(params.features_at(codes))).T)
 
     def hidden_states(self, params: TopographicParams) -> Floats:
@@ -148,13 +148,13 @@ class Topographic(AsOnSubsample, Nodes[TopographicParams], Linked, Declared[Topo
         return float(-np.log(len(params.points)) + np.sum(np.log(np.where(x == 1, p, 1.0 - p))))
 
 
-# The points that stand for z ~ N(0, I_q), each with the same weight.
+# Points of equal weight that approximate z ~ N(0, I_q).
 
-GRID_DIMENSIONS = 2  # up to here points are a grid, beyond scrambled Sobol points
+GRID_DIMENSIONS = 2  # up to which points are a grid; with more, scrambled Sobol points
 
 
 def grid_side(n_components: int, n_points: int) -> int:
-    """Return the points along each axis of a grid of about `n_points`."""
+    """Return the number of points along each axis of a grid of about `n_points`."""
     return int(max(2, round(float(n_points) ** (1.0 / n_components))))
 
 
@@ -166,8 +166,8 @@ def grid_points(n_components: int, n_points: int) -> Floats:
 
 
 def sobol_points(n_components: int, n_points: int, rng: np.random.Generator) -> Floats:
-    """Return scrambled Sobol points through the normal quantile."""
-    from scipy.stats import qmc  # which takes a second to import, and only these points need it
+    """Return normal quantiles of scrambled Sobol points."""
+    from scipy.stats import qmc  # takes a second to import
 
     power = max(0, int(np.ceil(np.log2(n_points))))  # Sobol points are balanced in powers of two
     uniform = qmc.Sobol(n_components, scramble=True, seed=rng).random_base2(power)[:n_points]

@@ -1,1 +1,1 @@
-"""Mixtures of trees over the columns."""
+"""Mixtures of trees (Chow-Liu trees) over the columns."""

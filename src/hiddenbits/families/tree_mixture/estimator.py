@@ -1,8 +1,9 @@
-"""`TreeMixture`: one hidden class per row, and within a class a tree of bits."""
+"""`TreeMixture`, and the search for its trees during a fit."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import ClassVar, Literal
 
@@ -13,76 +14,83 @@ from sklearn.utils._param_validation import Interval
 from hiddenbits.array_types import Floats, Randomness
 from hiddenbits.data import Table
 from hiddenbits.display import SummaryTable
-from hiddenbits.engine import Settings
+from hiddenbits.engine import Settings, StopReason
+from hiddenbits.engine.loops.em import one_pass
+from hiddenbits.engine.loops.fit_context import FitContext
+from hiddenbits.engine.state import Position
 from hiddenbits.families._base.columns import column_names
 from hiddenbits.families._base.parameters import COMMON, N_INIT, HiddenParts
 from hiddenbits.families._base.transformer import ClassesEstimator
 from hiddenbits.families.tree_mixture.model import Trees
 from hiddenbits.families.tree_mixture.params import TreeParams, TreeStats
-from hiddenbits.families.tree_mixture.search import TreeSearch
 from hiddenbits.maths.pair_counts import refuse_width
-from hiddenbits.model_api import RowModel
+from hiddenbits.model_api import RowModel, Stage
 
-MOST_COLUMNS = 8_000  # the pairs of columns of one class take 256 MB, and a look for a tree twice as much again
+MOST_COLUMNS = 8_000  # the pairs of columns of one class take 256 MB, and a search for its tree 512 MB more
 
 
 class TreeMixture(ClassesEstimator[TreeParams, TreeStats]):
-    """A mixture of trees: each row belongs to one hidden class, in which each bit depends on one other bit.
+    """Mixture of trees: each row belongs to one latent class, within which each column depends on one other column.
 
-    A class is a tree over the columns: a bit is drawn given the bit of its parent (Chow and Liu 1968; Meila and Jordan
-    2000). One class is the Chow-Liu tree itself; without links the model is a `LatentClassAnalysis`. The log-likelihood
-    is exact, with missing cells too, which are summed over along the tree. Trees and probabilities are learned together
-    by EM whose steps never lower the penalized likelihood: `docs/trees.md`.
+    Each class is a tree over the binary columns, in which the distribution of a column depends on its parent (Chow and
+    Liu 1968; Meila and Jordan 2000). With one class the model is a Chow-Liu tree; without links it is a
+    `LatentClassAnalysis`. The log-likelihood is exact, also with missing values. Trees and probabilities are estimated
+    together by EM, whose iterations never decrease the penalized likelihood: `docs/trees.md`.
 
     Parameters
     ----------
     n_components : int, default=2
-        Number of classes, each with a tree of its own.
+        Number of classes, each with its own tree.
     smoothing : float, default=0.1
-        Pseudo-rows of fair coins for each class: they keep probabilities from 0 and 1.
+        Strength of a uniform prior, in pseudo-rows per class with P(x = 1) = 1/2: it keeps probabilities from 0 and 1.
     sharing : float, default=10.0
-        Pseudo-rows for each class that are like all rows of the table, as far as pairs of columns go. A class with few
-        rows then falls back on what holds for all of them. Hundreds of pseudo-rows are not too many for tables with
-        more columns than a class has rows. Both at 0 is maximum likelihood.
+        Strength of a prior shared by the classes, in pseudo-rows per class with the pairwise tables of all rows: it
+        shrinks a class with few rows towards the whole table. Hundreds of pseudo-rows are appropriate if there are more
+        columns than rows in a class. `smoothing` and `sharing` of 0 give maximum likelihood.
     penalty : float, default=0.0
-        What a link has to gain to be there, in nats over the table: the trees become forests.
+        The smallest gain of a link, in nats over the table; above 0, the trees become forests.
     first_passes : int, default=10
-        Passes without links, as a Bernoulli mixture, before trees are looked for. Every other restart begins with
-        trees: that is better where classes differ in their links alone.
+        Iterations as a latent class model, without links, before trees are searched for. Every other restart begins
+        with trees, which is better if classes differ only in their links.
     online_passes : int, default=0
-        Passes of online EM before the full passes, for tables with very many rows.
+        Passes of online EM before the iterations over all rows, for tables with very many rows.
     n_init : "auto" or int, default="auto"
-        Restarts; the one with the best objective is kept. "auto" is 4, and 8 where a table is small. On long tables
-        twice as many begin on a subsample of the rows, and the best of them goes on over all.
+        Number of restarts; the one with the best objective is kept. "auto" is 4, and 8 on small tables. On long tables
+        twice as many begin on a subsample of the rows, and the best continues on all rows.
     max_iter : int, default=200
-        Most passes over the table, for each restart and each stage of it: a fit that stands still looks for better
-        trees once more and continues.
+        Maximum number of iterations per restart and stage: a fit that has converged searches for better trees once
+        more, as a second stage.
     tol : float, default=1e-5
-        Converged when a step raises the objective by at most this much a row, in nats.
+        Convergence tolerance: the smallest increase of the objective in an iteration, in nats per row.
     threshold : float, optional
-        Turn numbers into bits: 1 where the number is above the threshold. By default only 0 and 1 are accepted.
+        Binarize numbers: 1 if above the threshold. By default only 0 and 1 are accepted.
     random_state : int, RandomState or None, default=None
-        Seed of the starts.
+        Seed of the start values.
 
     Attributes
     ----------
     weights_ : ndarray of shape (n_components,)
         Share of each class.
     parents_ : ndarray of shape (n_components, columns) of int
-        The column that each column depends on, -1 where there is none. Directions mean nothing: any column of a tree
-        could be its root.
+        The column that each column depends on, or -1. Directions are not identified: any column of a tree could be
+        its root.
     conditionals_ : ndarray of shape (n_components, columns, 2)
-        P(bit = 1) where the parent is 0, and where it is 1.
+        P(x = 1) if the parent is 0, and if it is 1.
     probabilities_ : ndarray of shape (n_components, columns)
-        P(bit = 1) in each class.
+        P(x = 1) in each class.
     trace_ : ndarray of shape (n_iter_,)
-        Objective after each pass (log-likelihood, log prior and penalty, in nats over the table).
+        Objective after each iteration (log-likelihood, log prior and penalty, in nats over the table).
     n_iter_, converged_, stop_reason_ : int, bool, str
-        How the best restart went.
+        Iterations of the best restart, whether it converged, and why it stopped.
     restarts_ : tuple
-        Objective, passes and stop reason of every restart.
+        Objective, iterations and stop reason of every restart.
     n_features_in_, feature_names_in_ : int, ndarray
-        As scikit-learn defines them.
+        As in scikit-learn.
+
+    See Also
+    --------
+    LatentClassAnalysis : Classes within which columns are independent.
+    HiddenTree : A tree of latent variables, one behind each column.
 
     References
     ----------
@@ -91,7 +99,7 @@ class TreeMixture(ClassesEstimator[TreeParams, TreeStats]):
 
     Examples
     --------
-    A chain: each column is the one before it, with a tenth of the bits flipped.
+    A chain: each column is a copy of the one before it, with a tenth of the cells flipped.
 
     >>> import numpy as np
     >>> from hiddenbits import TreeMixture
@@ -100,13 +108,13 @@ class TreeMixture(ClassesEstimator[TreeParams, TreeStats]):
     >>> tree = TreeMixture(1, random_state=0).fit(X)
     >>> tree.parents_
     array([[-1,  0,  1,  2,  3]], dtype=int32)
-    >>> tree.complete([[1, np.nan, 1, np.nan, 0]]).round(2)   # between two ones; between a one and a zero
+    >>> tree.complete([[1, np.nan, 1, np.nan, 0]]).round(2)   # between 1 and 1; between 1 and 0
     array([[1.  , 0.99, 1.  , 0.46, 0.  ]])
     """
 
     _prior_settings = ("smoothing", "sharing", "penalty")
     _usual_restarts = 4
-    _keeps_trees = False  # of a copy for refits that shall
+    _keeps_trees = False  # True in a copy whose refits do not search for trees
     _hidden_parts: ClassVar[tuple[HiddenParts, ...]] = (HiddenParts("classes"),)
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **COMMON,
@@ -145,7 +153,7 @@ class TreeMixture(ClassesEstimator[TreeParams, TreeStats]):
         self.threshold = threshold
         self.random_state = random_state
 
-    def _more_starts(self, settings: Settings, _size: float) -> Settings:
+    def _with_extra_restarts(self, settings: Settings, _flops: float) -> Settings:
         return replace(settings, n_init=2 * settings.n_init)
 
     def _model(self) -> Trees:
@@ -159,7 +167,7 @@ class TreeMixture(ClassesEstimator[TreeParams, TreeStats]):
         return self._height(model, table)
 
     def _tables(self) -> dict[str, SummaryTable]:
-        classes, names = self._code_names(), np.array(column_names(self), dtype=object)
+        classes, names = self._latent_names(), np.array(column_names(self), dtype=object)
         k, child = np.nonzero(self.parents_ >= 0)
         if_zero, if_one = self.conditionals_[k, child].T
         links = {
@@ -169,8 +177,8 @@ class TreeMixture(ClassesEstimator[TreeParams, TreeStats]):
             "P(1) if it is 0": if_zero,
             "P(1) if it is 1": if_one,
         }
-        found = SummaryTable("Links of the trees", links, "links", np.abs(if_one - if_zero))
-        return self._class_tables(self.weights_, self.probabilities_) | {"links": found}
+        table = SummaryTable("Links of the trees", links, "links", np.abs(if_one - if_zero))
+        return self._class_tables(self.weights_, self.probabilities_) | {"links": table}
 
     @property
     def weights_(self) -> Floats:
@@ -179,20 +187,85 @@ class TreeMixture(ClassesEstimator[TreeParams, TreeStats]):
 
     @property
     def parents_(self) -> NDArray[np.int32]:
-        """Parent of each column in each class, (n_components, columns); -1 where there is none."""
+        """Parent of each column in each class, (n_components, columns), or -1."""
         return self._params.parents.T
 
     @property
     def conditionals_(self) -> Floats:
-        """P(bit = 1) where the parent is 0, and where it is 1, (n_components, columns, 2)."""
+        """P(x = 1) if the parent is 0, and if it is 1, (n_components, columns, 2)."""
         return np.stack([self._params.if_zero.T, self._params.if_one.T], axis=-1)
 
     @property
     def probabilities_(self) -> Floats:
-        """P(bit = 1) in each class, (n_components, columns)."""
+        """P(x = 1) in each class, (n_components, columns)."""
         return self._params.marginals.T
 
     @property
     def n_parameters_(self) -> int:
-        """Number of free probabilities: one for each column and link of a class, and the shares of the classes."""
+        """Number of free probabilities: one for each column and link of a class, and the weights of the classes."""
         return len(self.weights_) * (self.n_features_in_ + 1) - 1 + int(np.count_nonzero(self.parents_ >= 0))
+
+
+# The search for trees: a fit looks for better trees in some of its iterations.
+#
+# A search iteration counts all pairs of 1s and finds the best tree of every class; where these counts are too many, of
+# one part of the classes after another. It costs as much as many plain iterations, so searches are 1, 2, 4, 8, ...
+# plain iterations apart, which follows from the number of iterations alone. When a fit has converged, a second stage
+# searches once more and continues.
+
+
+@dataclass(frozen=True)
+class TreeSearch(Trees):
+    """A mixture of trees whose trees are searched for; hyperparameters only: those of `Trees`, and
+
+    Parameters
+    ----------
+    first_passes : int
+        Iterations as a latent class model before the first search, in every other restart.
+    """  # noqa: D400
+
+    first_passes: int = 10
+
+    def plain(self) -> Trees:
+        """Return the same mixture with fixed trees."""
+        return Trees(self.n_components, self.smoothing, self.sharing, self.penalty)
+
+    def stages(self) -> Sequence[Stage[TreeParams, TreeStats]]:
+        """Return two stages of the same mixture."""
+        return (Stage(self, loop=search_and_iterate), Stage(self, loop=search_and_iterate))
+
+    def first_search(self, restart: int, stage: int) -> int:
+        """Return the iterations of a stage before the first search.
+
+        A latent class model finds classes that differ in their means, and misses those that differ only in their
+        links. So every other restart begins as one.
+        """
+        without_links = stage == 0 and self.n_components > 1 and restart % 2 == 0
+        return self.first_passes if without_links else 0
+
+
+def search_and_iterate(model: TreeSearch, context: FitContext, position: Position) -> tuple[Position, StopReason]:
+    """Iterate until there is a reason to stop; return the last position, and the reason."""
+    first = model.first_search(position.restart, position.stage)
+    n_parts, reason = model.n_parts(position.params.n_columns), None
+    while reason is None:
+        part = searched_part(position.n_passes - first, n_parts)
+        position, reason = one_pass(replace(model, part=part), context, position)
+        reason = context.after_pass(position, reason)
+    return position, reason
+
+
+def searched_part(n_passes: int, n_parts: int) -> int | None:
+    """Return the part of the classes whose trees are searched after n iterations from the first search on, or None.
+
+    Examples
+    --------
+    >>> [n for n in range(100) if searched_part(n, 1) is not None]
+    [0, 2, 5, 10, 19, 36, 69]
+    >>> [searched_part(n, 2) for n in range(8)]
+    [0, 1, None, 0, 1, None, None, 0]
+    """
+    part, gap = n_passes, 1
+    while part >= n_parts + gap:
+        part, gap = part - n_parts - gap, 2 * gap
+    return part if 0 <= part < n_parts else None

@@ -20,10 +20,10 @@ UNIT = Range(partial(are_probabilities, least=0.0, most=1.0), "must lie between 
 
 @dataclass(frozen=True, eq=False)
 class TreeParams(Params):
-    """pi, the parents' columns, P(bit = 1 | parent = 0) and P(bit = 1 | parent = 1), and the prior's center.
+    """pi, the parents' columns, P(x = 1 | parent = 0) and P(x = 1 | parent = 1), and the mean of the prior.
 
     Without a parent (-1) both probabilities are the same. `prior_both` is Q(1, 1) of every pair of columns, or empty
-    where the prior is of fair coins.
+    if the prior is uniform.
     """
 
     weights: Annotated[Floats, "K", SHARES, LOGS]
@@ -50,29 +50,29 @@ class TreeParams(Params):
 
     @cached_property
     def lookup(self) -> NDArray[np.uint32]:
-        """Parents as positions in a row with one more column, always 0, for those that have none."""
+        """Parents as positions in a row with an additional column of 0, the parent of columns that have none."""
         return np.where(self.has_parent, self.parents, np.int32(self.n_columns)).astype(np.uint32)
 
     @cached_property
-    def log_off(self) -> tuple[Floats, Floats]:
-        """ln(1 - P(bit = 1)) for a parent of 0 and of 1."""
+    def log_zero(self) -> tuple[Floats, Floats]:
+        """Ln P(x = 0) for a parent of 0 and of 1."""
         return log_one_minus(self.if_zero), log_one_minus(self.if_one)
 
     @cached_property
     def logits(self) -> tuple[Floats, Floats]:
-        """Log-odds of a bit for a parent of 0 and of 1."""
-        return np.log(self.if_zero) - self.log_off[0], np.log(self.if_one) - self.log_off[1]
+        """Log-odds of x = 1 for a parent of 0 and of 1."""
+        return np.log(self.if_zero) - self.log_zero[0], np.log(self.if_one) - self.log_zero[1]
 
     @cached_property
     def offsets(self) -> Floats:
-        """The log-probability of each class and a row of zeros, (1, K)."""
-        return np.asarray((self.log_off[0].sum(axis=0) + np.log(self.weights))[None, :])
+        """Ln P(class, row of zeros), (1, K)."""
+        return np.asarray((self.log_zero[0].sum(axis=0) + np.log(self.weights))[None, :])
 
     @cached_property
     def linear(self) -> Floats:
-        """What a one adds on its own, (d, K): its logit where the parent is 0, and what it does to children's zeros."""
+        """Coefficients a of x_j, (d, K): the logit if the parent is 0, and the change of the zeros of its children."""
         linear = self.logits[0].copy()
-        on_zeros = np.where(self.has_parent, self.log_off[1] - self.log_off[0], 0.0)
+        on_zeros = np.where(self.has_parent, self.log_zero[1] - self.log_zero[0], 0.0)
         for k in range(self.n_classes):
             children = np.flatnonzero(self.has_parent[:, k])
             linear[:, k] += np.bincount(self.parents[children, k], on_zeros[children, k], minlength=self.n_columns)
@@ -80,7 +80,7 @@ class TreeParams(Params):
 
     @cached_property
     def pair(self) -> Floats:
-        """What a one adds where its parent is 1 too, (d, K)."""
+        """Coefficients b of x_j x_parent(j), (d, K)."""
         return np.where(self.has_parent, self.logits[1] - self.logits[0], 0.0)
 
     @cached_property
@@ -90,12 +90,12 @@ class TreeParams(Params):
 
     @cached_property
     def marginals(self) -> Floats:
-        """P(bit = 1 | class), (d, K)."""
+        """P(x = 1 | class), (d, K)."""
         p = self.if_zero.copy()
         classes = np.arange(self.n_classes)
         for j in self.orders:  # one column of every class; a root's two probabilities are the same
-            here = (j, classes)
-            p[here] += p[np.maximum(self.parents[here], 0), classes] * (self.if_one[here] - self.if_zero[here])
+            column = (j, classes)
+            p[column] += p[np.maximum(self.parents[column], 0), classes] * (self.if_one[column] - self.if_zero[column])
         return p
 
     @property
@@ -119,10 +119,10 @@ class TreeParams(Params):
 
 @dataclass(frozen=True, eq=False)
 class TreeStats(Statistics):
-    """Weighted log-likelihood, rows, rows of each class, and expected counts of ones.
+    """Log-likelihood, weight of the rows, and expected counts: rows of each class, and 1s.
 
-    `ones` and `both` count ones, and ones whose parent is 1. `pairs` counts all pairs of ones, in the classes whose
-    trees are looked for; in a plain pass it is a single 0.
+    `ones` and `both` count 1s, and 1s whose parent is 1. `pairs` counts all pairs of 1s in the classes whose trees are
+    searched; if none are, it is a single 0.
     """
 
     classes: Annotated[Floats, "K"]

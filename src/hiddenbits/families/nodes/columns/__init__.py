@@ -1,1 +1,1 @@
-"""The types of columns: which bits they have, and what is special about each type."""
+"""The mathematics of each column type: binary, and nominal or ordinal (levels)."""

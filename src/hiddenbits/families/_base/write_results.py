@@ -1,4 +1,4 @@
-"""Results larger than memory: Parquet files, each written where its rows were computed."""
+"""Results larger than memory: a folder of Parquet files, each written where its rows are computed."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ from hiddenbits.families._base.protocol import Estimator
 from hiddenbits.quoting import printable
 from hiddenbits.store import whole_file, whole_folder, writing
 
-METHODS = {  # what can be computed, by name, and the method that does it
+METHODS = {  # the names that users give, and the methods that compute them
     **{name: name for name in ("transform", "posterior_mode", "predict", "predict_proba", "score_samples", "complete")},
     "cell_probabilities": "_cell_probabilities",
 }
-FILE_BYTES = 1 << 27  # about what the results in one file take in memory
+FILE_BYTES = 1 << 27  # approximate memory of the results in one file
 
 
 def write_results(model: Estimator, method: str, X: object, path: str | os.PathLike[str]) -> Path:
-    """Write what a method returns for every row into a folder of Parquet files, each written where it is computed.
+    """Write the results of a method for every row to a folder of Parquet files.
 
-    For results larger than memory: on a cluster the workers write, and nothing passes through this process. The folder
-    must be one that every worker can write to; it appears when it is complete. The files' natural order is that of the
-    rows. Columns that did not enter the model are written next to the results; completed rows have all columns of the
-    table, in the user's own values.
+    For results larger than memory: on a cluster the workers write them, and nothing passes through this process. Every
+    worker must be able to write to the folder; it appears when it is complete. The files sorted by name have the
+    order of the rows. Columns that are not part of the model are written next to the results; completed rows have all
+    columns of the table, with their original values.
 
     Parameters
     ----------
     model : fitted estimator
         The model.
     method : str
-        What to compute: "transform", "posterior_mode", "predict", "predict_proba", "score_samples", "complete" or
+        The method: "transform", "posterior_mode", "predict", "predict_proba", "score_samples", "complete" or
         "cell_probabilities".
     X : table of shape (rows, columns)
         As for `fit`.
@@ -62,19 +62,17 @@ def write_results(model: Estimator, method: str, X: object, path: str | os.PathL
     ['rows0000000000000.parquet']
     """
     check_is_fitted(model, "_params")
-    able = [name for name, attribute in METHODS.items() if hasattr(model, attribute)]
-    if method not in able:
-        raise ValueError(f"{method!r} cannot be written. {type(model).__name__} can write: {', '.join(able)}.")
-    pyarrow()  # say so at once where it is not installed
+    available = [name for name, attribute in METHODS.items() if hasattr(model, attribute)]
+    if method not in available:
+        raise ValueError(f"{method!r} cannot be written. {type(model).__name__} can write: {', '.join(available)}.")
+    pyarrow()  # an error now, where it is not installed
     if is_url(path):
-        raise ValueError(
-            f"{printable(path)}: results are written to a folder that all workers share, not to an address."
-        )
-    folder = Path(path).expanduser().absolute()  # workers may run in other folders
+        raise ValueError(f"{printable(path)}: results are written to a folder that all workers share, not to a URL.")
+    folder = Path(path).expanduser().absolute()  # workers may have another working directory
     with writing(folder):
         exists = folder.exists()
     if exists:
-        raise FileExistsError(f"{printable(folder)} exists. Remove it first, or choose another path.")
+        raise FileExistsError(f"{printable(folder)} exists. Remove it first, or specify another path.")
     table = as_table(model, X, reset=False)
     names = _columns(model, method, table.names)
     read_as = table.read_as if table.only_bits else None
@@ -99,39 +97,41 @@ def _write_piece(
     """Write the results of some rows into a folder that will be called `final`; return how many rows."""
     pa = pyarrow()
     values = np.asarray(getattr(model, METHODS[method])(piece.table))
-    made = pa.table([np.ascontiguousarray(column) for column in values.reshape(len(values), -1).T], names=names)
+    results = pa.table([np.ascontiguousarray(column) for column in values.reshape(len(values), -1).T], names=names)
     if read_as is not None:
-        made = _with_own_values(read_as, made, values if method == "complete" else None, piece.start)
+        results = _with_table_columns(read_as, results, values if method == "complete" else None, piece.start)
     if not folder.is_dir():
-        raise OSError(f"{printable(folder)} does not exist here: choose a folder that every worker can write to.")
+        raise OSError(
+            f"{printable(folder)} does not exist on this worker: use a folder that every worker can write to."
+        )
     name = f"rows{piece.start:013d}.parquet"
     with whole_file(folder / name, shown=final / name) as file:
-        pa.parquet.write_table(made, file)
+        pa.parquet.write_table(results, file)
     return len(values)
 
 
-def _with_own_values(read_as: ReadColumns, made: Any, completed: AnyArray | None, start: int) -> Any:
-    """Return results after the columns that did not enter; completed rows as all columns of the table, in its order."""
+def _with_table_columns(read_as: ReadColumns, results: Any, completed: AnyArray | None, start: int) -> Any:
+    """Return results after the columns outside the model; completed rows as all columns of the table, in its order."""
     pa, types = pyarrow(), read_as.types()
     arrow = {bool: pa.bool_(), int: pa.int64(), float: pa.float64(), str: pa.string()}
     if completed is None:
-        cells = read_as.beside(start, start + made.num_rows)
+        columns = read_as.beside(start, start + results.num_rows)
     else:
-        cells = read_as.in_order(completed, start)
-        made = made.select([])
-    for at, (name, column) in enumerate(cells.items()):
-        kind = types.get(name, float)
-        told = [None if cell is None else kind(cell) for cell in column]
-        made = made.add_column(at, name, pa.array(told, arrow[kind]))
-    return made
+        columns = read_as.in_order(completed, start)
+        results = results.select([])
+    for position, (name, cells) in enumerate(columns.items()):
+        cell_type = types.get(name, float)
+        converted = [None if cell is None else cell_type(cell) for cell in cells]
+        results = results.add_column(position, name, pa.array(converted, arrow[cell_type]))
+    return results
 
 
 def _columns(model: Estimator, method: str, names: Any) -> list[str]:
-    """Return the names of the columns that a method makes."""
+    """Return the names of the columns of the results of a method."""
     if method == "score_samples":
         return ["log_likelihood"]
     if method in ("complete", "cell_probabilities"):
         return list(names or level_names(model))
     if method == "predict" and hasattr(model, "predict_proba"):
-        return ["class"]  # one a row; of causes there are several
+        return ["class"]  # causes have a column each
     return [str(name) for name in model.get_feature_names_out()]

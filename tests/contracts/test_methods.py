@@ -1,11 +1,11 @@
-"""The verbs of a fitted estimator against enumeration, for every storage."""
+"""The methods of a fitted estimator against enumeration, for every storage."""
 
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
 
-from hiddenbits.families.registry import ESTIMATORS
+from hiddenbits.families._base.persistence import ESTIMATORS
 from hiddenbits.model_api import (
     Extrapolates,
     Promises,
