@@ -35,10 +35,10 @@ def rows_of(path):
 
 def test_look_shows_columns_and_what_they_need(survey):
     output = run("look", survey).stdout
-    for words in ("say --missing -99", "--recode mood:3=1 --recode mood:4=1", "--drop q2"):
+    for words in ("--missing q2:-99", "--recode mood:3=1 --recode mood:4=1", "--drop q2"):
         assert words in output
     result = json.loads(run("look", survey, "--json").stdout)
-    types = ["id", "two values", "bits", "ordinal", "constant"]
+    types = ["id", "two values", "binary", "ordinal", "constant"]
     assert result["inferred_types"] == dict(zip(["person", "q1", "q2", "mood", "town"], types, strict=True))
     assert all(word in output for word in types)
     assert "latent class analysis accepts nominal and ordinal columns: hiddenbits fit" in output

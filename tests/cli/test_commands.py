@@ -65,9 +65,9 @@ def test_look_counts(survey):
     assert result["by_column"] == by_hand
     output = run("look", path)
     assert "300 rows x 8 columns" in output.stdout
-    assert "left out" in output.stdout  # in the table of columns
+    assert "excluded" in output.stdout  # in the table of columns
     assert result["inferred_types"]["=who"] == "text"
-    assert result["inferred_types"]["age"] == "number"
+    assert result["inferred_types"]["age"] == "continuous"
 
 
 def test_look_at_baskets_with_names(tmp_path):

@@ -45,7 +45,7 @@ def survey(tmp_path):
 def test_look_escapes_names(survey):
     output = run("look", survey)
     assert f"the same in every row: {SHOWN}\n" in output.stdout
-    assert re.search(r"^'' +constant +'word' \(60\) +left out", output.stdout, re.M)  # a column without a name
+    assert re.search(r"^'' +constant +'word' \(60\) +excluded", output.stdout, re.M)  # a column without a name
     assert r"c\r\x07" in output.stdout  # in the table of columns
 
 

@@ -99,7 +99,7 @@ def test_groups_that_cannot_be():
         splits(table, 3, 0, [0, 0, 0, 1, 1, 1])
     with pytest.raises(ValueError, match="one group in both training and test"):
         splits(table, [([0, 1, 2], [3, 4, 5])], 0, [0, 0, 1, 1, 1, 2])
-    with pytest.raises(ValueError, match="one label for each row"):
+    with pytest.raises(ValueError, match="one label for each of the"):
         hide_cells(table, 0.5, groups=[0, 1])
     from sklearn.model_selection import GroupKFold
 

@@ -260,7 +260,7 @@ def test_dask_is_imported_only_for_dask():
 def test_names_travel_with_frames():
     model = LatentClassAnalysis(2, n_init=1, random_state=0).fit(open_table(frame(X)))
     assert list(model.feature_names_in_) == [f"c {j}" for j in range(7)]
-    with pytest.raises(TableError, match=r"Column 0 is 'a', but LatentClassAnalysis was fitted with 'c 0' there"):
+    with pytest.raises(TableError, match=r"Column 0 is 'a', but it was 'c 0' when LatentClassAnalysis was fitted"):
         model.transform(open_table(frame(X), names="abcdefg"))
 
 

@@ -12,7 +12,7 @@ from sklearn.utils import get_tags
 
 from hiddenbits import LatentClassAnalysis, TreeMixture
 from hiddenbits.datasets import simulate_mixture
-from hiddenbits.families.registry import ESTIMATORS
+from hiddenbits.families._base.persistence import ESTIMATORS
 
 pytestmark = [pytest.mark.core, pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")]
 REALS = {"BinarySparseCoding"}

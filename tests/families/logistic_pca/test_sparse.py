@@ -236,7 +236,7 @@ def test_cost_is_chosen_and_reported(fitted, tmp_path, monkeypatch):
     quick = LogisticPCA(2, random_state=0, tol=0.1)
     assert quick.fit(sparse_rows).cost_ == "ones"
     assert quick.fit(X[:300]).cost_ == "cells"
-    assert "over the 1s" in model.summary().story["passes"]
+    assert "over the 1s" in model.summary().story["iterations"]
     model.save(tmp_path / "model.hb")
     loaded = hiddenbits.load(tmp_path / "model.hb")
     assert loaded.cost_ == "ones"

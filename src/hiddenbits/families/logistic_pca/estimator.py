@@ -290,7 +290,7 @@ class LogisticPCA(LatentSpaceEstimator[Any, Any]):  # parameters of a fit by the
 
     def _fit_info(self) -> dict[str, str]:
         story, sparse = super()._fit_info(), " (iterations over the 1s, rows grouped by latent position)"
-        return {**story, "passes": story["passes"] + sparse} if self.cost_ == ONES else story
+        return {**story, "iterations": story["iterations"] + sparse} if self.cost_ == ONES else story
 
     def _extra_meta(self) -> dict[str, object]:
         return {"cost": ONES} if self.cost_ == ONES else {}

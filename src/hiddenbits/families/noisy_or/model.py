@@ -25,7 +25,7 @@ from hiddenbits.array_types import AnyArray, Floats, Rows
 from hiddenbits.data import Block
 from hiddenbits.data.summary import ColumnSums
 from hiddenbits.families.nodes.model import NodeModel
-from hiddenbits.families.nodes.params import NodeCounts
+from hiddenbits.families.nodes.params import NodeCounts, NodeScores
 from hiddenbits.families.nodes.posterior import footprint
 from hiddenbits.families.noisy_or.layered import Layered
 from hiddenbits.families.noisy_or.m_step import best_layer, best_priors
