@@ -1,5 +1,7 @@
 """scikit-learn's conventions beyond its own checks: names, tags, order of classes, samples with their latent part."""
 
+from email.message import Message
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -55,6 +57,17 @@ def test_tags(fitted):
     assert tags.input_tags.allow_nan
     takes_values = type(fitted).__name__ not in REALS
     assert tags.input_tags.string == tags.input_tags.categorical == tags.input_tags.sparse == takes_values
+
+
+def test_the_html_links_to_the_documentation_that_the_package_names(monkeypatch):
+    model = LatentClassAnalysis()
+    assert model._get_doc_link() == ""  # no site yet
+    message = Message()
+    message["Project-URL"] = "Documentation, https://example.org/docs/"
+    monkeypatch.setattr("hiddenbits.families._base.estimator.metadata", lambda _: message)
+    page = "https://example.org/docs/api/generated/hiddenbits.LatentClassAnalysis.html"
+    assert model._get_doc_link() == page
+    assert page in model._repr_html_()
 
 
 def test_samples_are_rows_and_the_latent_part_is_extra(fitted, rows):

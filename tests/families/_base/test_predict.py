@@ -21,10 +21,6 @@ CLASSES = {
     "LatentClassAnalysis": LatentClassAnalysis(3, n_init=1, random_state=0),
     "TreeMixture": TreeMixture(2, n_init=1, random_state=0),
 }
-CAUSES = {
-    "NoisyOrNetwork": NoisyOrNetwork(2, n_init=1, random_state=0),
-    "CombinationMachine": CombinationMachine(2, n_init=1, random_state=0),
-}
 
 
 @pytest.fixture(scope="module")
@@ -50,16 +46,6 @@ def test_the_most_probable_class(rows, name):
     assert np.array_equal(again, CLASSES[name].fit(rows, sample_weight=weights).predict(rows))
 
 
-@pytest.mark.parametrize("name", CAUSES)
-def test_causes_that_are_more_probably_on(rows, name):
-    model = CAUSES[name].fit(rows)
-    on = model.predict(rows)
-    assert on.dtype == np.uint8
-    assert np.array_equal(on, model.transform(rows) > 0.5)
-    assert 0 < on.sum() < on.size
-    assert model.get_feature_names_out().tolist() == ["cause_1", "cause_2"]
-
-
 @pytest.mark.parametrize("mask", MASKS)
 @pytest.mark.parametrize("storage", STORAGES)
 def test_every_storage(rows, storage, mask):
@@ -70,20 +56,25 @@ def test_every_storage(rows, storage, mask):
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_parts_and_threads(rows, n_jobs):
-    model = CAUSES["NoisyOrNetwork"].fit(rows)
+    model = CLASSES["TreeMixture"].fit(rows)
     parts = Table(NotResident(hiddenbits.open_table(rows).source), None, None, 12 * 20)
     with hiddenbits.run_on(n_jobs=n_jobs):
         assert np.array_equal(model.predict(parts), model.predict(rows))
 
 
-@pytest.mark.parametrize("estimator", [LogisticPCA, ClippedPCA, HiddenTree])
+@pytest.mark.parametrize("estimator", [LogisticPCA, ClippedPCA, HiddenTree, NoisyOrNetwork, CombinationMachine])
 def test_where_there_is_no_class(estimator):
     assert not hasattr(estimator(), "predict")
 
 
 @pytest.mark.parametrize(
     ("model", "names"),
-    [(LogisticPCA(2, random_state=0), ["dimension_1", "dimension_2"]), (ClippedPCA(1), ["dimension_1"])],
+    [
+        (LogisticPCA(2, random_state=0), ["dimension_1", "dimension_2"]),
+        (ClippedPCA(1), ["dimension_1"]),
+        (NoisyOrNetwork(2, n_init=1, random_state=0), ["cause_1", "cause_2"]),
+        (CombinationMachine(2, n_init=1, random_state=0), ["cause_1", "cause_2"]),
+    ],
     ids=lambda value: type(value).__name__,
 )
 def test_names(rows, model, names):

@@ -11,12 +11,8 @@ from hiddenbits.families._base.persistence import ESTIMATORS
 
 pytestmark = [pytest.mark.core, pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")]
 
-SEVERAL = "predict says of each cause whether it is on, and the check wants one number a row"
 NO_CLASSIFIER = "the check takes whatever has predict_proba and sparse tables for a classifier"
 EXPECTED_FAILURES: dict[str, dict[str, str]] = {
-    name: dict.fromkeys(("check_estimator_sparse_array", "check_estimator_sparse_matrix"), SEVERAL)
-    for name in ("NoisyOrNetwork", "CombinationMachine")
-} | {
     name: dict.fromkeys(("check_estimator_sparse_array", "check_estimator_sparse_matrix"), NO_CLASSIFIER)
     for name in ("LatentClassAnalysis", "TreeMixture")
 }

@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, nullcontext
 from copy import copy
 from dataclasses import replace
 from functools import partial
+from importlib.metadata import metadata
 from typing import Any, ClassVar, Generic, Literal, Self, TypeVar
 
 import numpy as np
@@ -174,6 +175,15 @@ class ModelEstimator(CallbackSupportMixin, BaseEstimator, Generic[P, S]):  # typ
         for value in self.get_params(deep=False).values():
             if isinstance(value, BaseEstimator):
                 value._validate_params()
+
+    _doc_link_module = "hiddenbits"
+
+    @property
+    def _doc_link_template(self) -> str:
+        """Where the page of an estimator is, for scikit-learn's HTML: "" as long as the package names no site."""
+        urls = dict(url.split(", ", 1) for url in metadata("hiddenbits").get_all("Project-URL") or ())
+        site = urls.get("Documentation", "").rstrip("/")
+        return f"{site}/api/generated/hiddenbits.{{estimator_name}}.html" if site else ""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -211,34 +211,6 @@ class ClassesEstimator(LatentEstimator[P, S]):
         }
 
 
-class CausesEstimator(LatentEstimator[P, S]):
-    """Base of the estimators whose rows have several binary latent causes, each on or off."""
-
-    _latent_name = "cause"
-
-    def predict(self, X: object) -> NDArray[np.uint8]:
-        """Return which causes are more probably on than off in each row, given its observed cells.
-
-        Each cause is taken separately: 1 where `transform` is above 1/2. `posterior_mode` returns the most probable
-        combination of all causes, which may differ where several causes explain the same cells.
-
-        Parameters
-        ----------
-        X : table of shape (rows, columns)
-            As for `fit`.
-
-        Returns
-        -------
-        on : ndarray of shape (rows, causes) of uint8
-        """
-        return self._map_rows(X, partial(_active_causes, self._model().posterior))
-
-
 def _most_probable_class(posterior: Callable[..., Floats], params: Any, shared: Any, block: Block) -> NDArray[np.int64]:
     """Return the most probable class of each row of a block."""
     return np.asarray(posterior(params, shared, block).argmax(axis=1), np.int64)
-
-
-def _active_causes(posterior: Callable[..., Floats], params: Any, shared: Any, block: Block) -> NDArray[np.uint8]:
-    """Return which causes are more probably on than off in each row of a block."""
-    return np.asarray(posterior(params, shared, block) > 0.5, np.uint8)

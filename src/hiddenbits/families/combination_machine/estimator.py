@@ -25,7 +25,7 @@ from hiddenbits.families._base.outputs import sampled_values
 from hiddenbits.families._base.parameters import COMMON, N_INIT, HiddenParts
 from hiddenbits.families._base.showing import strongest_each_way
 from hiddenbits.families._base.sizes import subsample_rows
-from hiddenbits.families._base.transformer import CausesEstimator
+from hiddenbits.families._base.transformer import LatentEstimator
 from hiddenbits.families.combination_machine.chain_results import add_estimate, partition_error, sample_with_warning
 from hiddenbits.families.combination_machine.growth import fit_machine
 from hiddenbits.families.combination_machine.model import Combination
@@ -38,7 +38,7 @@ from hiddenbits.maths.annealed_importance import Partition
 from hiddenbits.model_api import RowModel
 
 
-class CombinationMachine(CausesEstimator[CombinationParams, CombinationStats]):
+class CombinationMachine(LatentEstimator[CombinationParams, CombinationStats]):
     """Restricted Boltzmann machine (influence combination machine), with exact likelihood for up to 20 hidden units.
 
     Every row has its own set of active hidden units, and the weights of all active units add up in the log-odds of each
@@ -129,6 +129,7 @@ class CombinationMachine(CausesEstimator[CombinationParams, CombinationStats]):
     _latent_axis = "m"
     _prior_settings = ("ridge",)
     _hidden_parts: ClassVar[tuple[HiddenParts, ...]] = (HiddenParts("units"),)
+    _latent_name = "cause"
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **COMMON,
         "n_init": N_INIT,

@@ -21,7 +21,7 @@ from hiddenbits.families._base.fit_info import LIKELIHOOD
 from hiddenbits.families._base.inputs import as_table
 from hiddenbits.families._base.parameters import COMMON, HiddenParts
 from hiddenbits.families._base.showing import strongest as strongest_columns
-from hiddenbits.families._base.transformer import CausesEstimator
+from hiddenbits.families._base.transformer import LatentEstimator
 from hiddenbits.families.noisy_or import explanations
 from hiddenbits.families.noisy_or.model import NoisyOr
 from hiddenbits.families.noisy_or.model_gibbs import SURVEY_TABLE, NoisyOrBlocks, NoisyOrGibbs, NoisyOrSampler
@@ -72,7 +72,7 @@ class GibbsChains(BaseEstimator):  # type: ignore[misc]
 EXACT_CAUSES = 6  # up to this number states are enumerated by default; for more, spare causes find better optima
 
 
-class NoisyOrNetwork(CausesEstimator[NoisyOrParams, Any]):
+class NoisyOrNetwork(LatentEstimator[NoisyOrParams, Any]):
     """Layered noisy-OR network: rows are explained by the causes that are on, and causes by causes in layers above.
 
     A cell is 1 if any of the causes that are on switches it on, each with its own probability and independently of the
@@ -156,6 +156,7 @@ class NoisyOrNetwork(CausesEstimator[NoisyOrParams, Any]):
 
     _sampled: ClassVar[type[NoisyOrSampler]] = NoisyOrGibbs
     _hidden_parts: ClassVar[tuple[HiddenParts, ...]] = (HiddenParts("causes"),)
+    _latent_name = "cause"
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **COMMON,
         "n_components": [Interval(Integral, 1, None, closed="left"), tuple, list],
