@@ -54,7 +54,7 @@ figure.colorbar(image, ax=ax, label="P(word)")
 # %%
 # The four kinds of groups, which the model has not seen, by most probable class (shares of each group):
 
-likely = model.posterior_mode(X).argmax(axis=1)
+likely = model.predict(X)
 for name in np.unique(group):
     share = np.bincount(likely[group == name], minlength=6) / (group == name).sum()
     print(f"{name:8s}", "  ".join(f"{s:4.0%}" for s in share))

@@ -165,8 +165,8 @@ def _check_model(model: BaseEstimator, *, ellipses: bool, arrows: bool) -> None:
     if is_curved(model):
         if ellipses:
             raise ValueError(
-                "Ellipses need a Gaussian posterior, and that of a TopographicMap may have two modes: model.position_summary(X) "
-                "reports for which rows. Remove ellipses=."
+                "Ellipses need a Gaussian posterior, and that of a TopographicMap may have two modes: "
+                "model.position_summary(X) reports for which rows. Remove ellipses=."
             )
         if arrows:
             raise ValueError("A TopographicMap has no single direction for a column. Use lines= instead of arrows=.")

@@ -184,7 +184,7 @@ def _one_row(model: BaseEstimator, row: Any) -> Table:
     if is_curved(model):
         raise ValueError(
             "The posterior of a TopographicMap is not close to a Gaussian: model.transform(X, return_weights=True) "
-            "returns the probability of each of points_, and model.position_summary(X) whether the posterior has two modes."
+            "returns the probability of each of points_, and model.position_summary(X) whether there are two modes."
         )
     if not hasattr(model, "components_"):
         raise ValueError(f"Contours need a fitted model with continuous dimensions; {type(model).__name__} has none.")

@@ -122,8 +122,8 @@ class DaskChunks:
                 if pieces[-1][2]:
                     label = f"rows {pieces[0][3] + pieces[0][1]} to {pieces[-1][3] + pieces[-1][2] - 1}"
                 raise TableError(
-                    f"{label} cannot be computed by dask ({type(error).__name__}: {redacted(error)}). Fix the code that "
-                    "creates the chunks."
+                    f"{label} cannot be computed by dask ({type(error).__name__}: {redacted(error)}). Fix the code "
+                    "that creates the chunks."
                 ) from error
         for (i, _, _, row), result in zip(pieces, results, strict=True):
             if isinstance(result, TableError):

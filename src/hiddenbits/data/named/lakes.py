@@ -116,8 +116,8 @@ def _relative(path: str, folder: Path) -> Path:
         return (folder / unquoted).resolve().relative_to(folder)
     except (ValueError, OSError, RuntimeError):
         raise TableError(
-            f"the log names a file outside of the table's folder ({redacted(unquoted)}), which is not read. Copy the table "
-            "as a whole (a deep clone), or restore its log."
+            f"the log names a file outside of the table's folder ({redacted(unquoted)}), which is not read. Copy the "
+            "table as a whole (a deep clone), or restore its log."
         ) from None
 
 

@@ -83,8 +83,8 @@ def _cells(path: Place, sheet: str | int | None, max_bytes: int) -> tuple[list[l
             raise TableError("the file is protected by a password. Save it without one.") from error
         except calamine.CalamineError as error:
             raise TableError(
-                f"the file is damaged, or not a spreadsheet ({redacted(error)}). Save it again, or name its format with "
-                "format=."
+                f"the file is damaged, or not a spreadsheet ({redacted(error)}). Save it again, or name its format "
+                "with format=."
             ) from error
     filled_rows = [i for i, row in enumerate(rows) if any(map(str.strip, row))] or [0]
     rows = rows[filled_rows[0] : filled_rows[-1] + 1]
