@@ -52,7 +52,8 @@ def flaw_of(link: str, fetched: bool, path: Path) -> str | None:
         target /= "index.html"
     if not target.exists():
         return "no such file"
-    anchor = unquote(parts.fragment)
+    # Source pages link back under one module's name, also where a file has objects of several public modules.
+    anchor = "" if "_modules" in path.parts else unquote(parts.fragment)
     if anchor and target.suffix == ".html" and anchor not in page(target).anchors:
         return "no such anchor"
     return None
