@@ -56,7 +56,7 @@ def lsat(f: dict[str, Any]) -> str:
         rows.append([item, *cells])
     head = ["item", "discrimination (SE)", "ltm", "difficulty (SE)", "ltm"]
     worst = max(relative(ltm[name]) for name in ltm)
-    return f"{table(head, rows)}\n\nThe largest relative difference among these 20 figures is {percent(worst)}."
+    return f"{table(head, rows)}\n\nThe largest relative difference among these 20 values is {percent(worst)}."
 
 
 def sat12(f: dict[str, Any]) -> str:
