@@ -138,19 +138,19 @@ class Quadratic:
         """Return the states of the high units as a table for the engine, with one row per state."""
         return table_of_states(len(self.linear) - self.low.shape[1])
 
-    def _scores(self, high: Floats) -> Floats:
+    def _block_log_weights(self, high: Floats) -> Floats:
         """Return ln weight of the states with these high units: (high states, L)."""
         n = self.low.shape[1]
-        b, J, own = self.linear, self.pairs, partial(np.einsum, "ki,ij,kj->k", optimize=True)
-        of_low = self.low @ b[:n] + 0.5 * own(self.low, J[:n, :n], self.low)
-        of_high = high @ b[n:] + 0.5 * own(high, J[n:, n:], high)
-        return np.asarray(high @ J[n:, :n] @ self.low.T + of_low + of_high[:, None])
+        b, J, quadratic_form = self.linear, self.pairs, partial(np.einsum, "ki,ij,kj->k", optimize=True)
+        low_terms = self.low @ b[:n] + 0.5 * quadratic_form(self.low, J[:n, :n], self.low)
+        high_terms = high @ b[n:] + 0.5 * quadratic_form(high, J[n:, n:], high)
+        return np.asarray(high @ J[n:, :n] @ self.low.T + low_terms + high_terms[:, None])
 
     def add_block(self, block: Block) -> FreePhase:
         """Return the sums over a block of high states and all low ones; of h h', not of x h' as for binary data."""
         low, n = self.low, self.low.shape[1]
         high = block.x.to_dense().astype(np.float64)[:, : len(self.linear) - n]
-        p = self._scores(high)
+        p = self._block_log_weights(high)
         scale = float(p.max())
         np.exp(p - scale, out=p)
         by_high, by_low, cross = p.sum(axis=1), p.sum(axis=0), low.T @ (p.T @ high)
@@ -166,4 +166,4 @@ class Quadratic:
 
     def log_weights(self) -> Floats:
         """Return ln weight of all 2^m states."""
-        return self._scores(states_of(len(self.linear) - self.low.shape[1])).ravel()
+        return self._block_log_weights(states_of(len(self.linear) - self.low.shape[1])).ravel()

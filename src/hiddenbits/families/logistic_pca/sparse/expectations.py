@@ -60,7 +60,7 @@ def _activations(anchors: Floats, covariances: Floats, joint: Floats, packed: Fl
 
 
 def _column_slices(n_columns: int, n_cells: int) -> Iterator[slice]:
-    """Yield some columns at a time."""
+    """Yield slices of columns with at most PAIRS_AT_ONCE pairs."""
     step = max(1, PAIRS_AT_ONCE // max(n_cells, 1))
     for start in range(0, n_columns, step):
         yield slice(start, min(start + step, n_columns))
@@ -75,8 +75,8 @@ def at_anchors(joint: Floats, copies: Floats, anchors: Floats, covariances: Floa
     packed = pack_outer(np.ascontiguousarray(joint[:, :-1]))
     gradient, hessian = np.zeros((n_cells, q)), np.zeros((n_cells, packed_size(q)))
     for part in _column_slices(len(joint), n_cells):
-        cells = _activations(anchors, covariances, joint[part], packed[part])
-        _, sigma, slope = expectations(*cells)
+        activations = _activations(anchors, covariances, joint[part], packed[part])
+        _, sigma, slope = expectations(*activations)
         gradient += sigma @ (joint[part, :-1] * copies[part, None])
         hessian += slope @ (packed[part] * copies[part, None])
     return gradient, hessian
@@ -87,8 +87,8 @@ def softplus_sums(joint: Floats, weights: Floats, means: Floats, covariances: Fl
     packed = pack_outer(np.ascontiguousarray(joint[:, :-1]))
     out = np.empty(len(joint))
     for part in _column_slices(len(joint), len(weights)):
-        cells = _activations(means, covariances, joint[part], packed[part])
-        out[part] = weights @ expectations(*cells)[0]
+        activations = _activations(means, covariances, joint[part], packed[part])
+        out[part] = weights @ expectations(*activations)[0]
     return out
 
 
@@ -100,18 +100,18 @@ def softplus_steps(joint: Floats, weights: Floats, means: Floats, covariances: F
     moments = pack_outer(extended)
     moments[:, inner_places(q + 1)] += covariances
     column = weights[:, None]
-    by_slope = np.column_stack([column * covariances, column * moments])
+    slope_terms = np.column_stack([column * covariances, column * moments])
     inner = packed_size(q)
     out, gradient = np.empty(len(joint)), np.empty((len(joint), q + 1))
     matrix = np.empty((len(joint), packed_size(q + 1)))
     for part in _column_slices(len(joint), len(weights)):
-        cells = _activations(means, covariances, joint[part], packed[part])
-        f, sigma, slope = expectations(*cells)
+        activations = _activations(means, covariances, joint[part], packed[part])
+        f, sigma, slope = expectations(*activations)
         out[part] = weights @ f
         gradient[part] = sigma.T @ (column * extended)
-        by_slope_sums = slope.T @ by_slope
-        gradient[part, :-1] += times(np.ascontiguousarray(by_slope_sums[:, :inner]), joint[part, :-1])
-        matrix[part] = by_slope_sums[:, inner:]
+        slope_sums = slope.T @ slope_terms
+        gradient[part, :-1] += times(np.ascontiguousarray(slope_sums[:, :inner]), joint[part, :-1])
+        matrix[part] = slope_sums[:, inner:]
     return out, gradient, matrix
 
 
@@ -128,8 +128,8 @@ def _product(means: Floats, scale: Floats, V: Floats, block: Block) -> Product:
     return Product(scale[:, None] * product)
 
 
-def _on_sample(summary: ColumnSums, key: Key, passes: Passes) -> Passes:
-    """Return a function that sums over a sample of a long table, read once, or over all rows of other tables."""
+def _passes_over_sample(summary: ColumnSums, key: Key, passes: Passes) -> Passes:
+    """Return a function that sums over a sample of a long table (read once), or `passes` itself for other tables."""
     weight, d = float(summary.weight), len(summary.means)
     if weight < MIN_ROWS_RATIO * START_ROWS or START_ROWS * d > MAX_SAMPLE_CELLS:
         return passes
@@ -164,7 +164,7 @@ def start_sparse(
     else:
         scale = np.where(empty > 0.0, 0.0, variances**-0.25)
         V = np.linalg.qr(noise[:, : min(q, d)])[0]
-        passes = _on_sample(summary, key, passes)
+        passes = _passes_over_sample(summary, key, passes)
         for _ in range(SUBSPACE_PASSES):
             V = np.linalg.qr(passes(partial(_product, means, scale, V)).product)[0]
         product = passes(partial(_product, means, scale, V)).product

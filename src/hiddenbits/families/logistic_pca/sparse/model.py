@@ -283,13 +283,13 @@ class OnlineSparseLogistic(SparseLogistic):
 def _expanded_means(shared: AnchorExpansions, cell: Rows, pull: Floats) -> Floats:
     """Return C_a (Sum_ones w - g_a + H_a x_a) of each row."""
     out = shared.offsets[cell]
-    for i, line in enumerate(shared.matrices):  # of at most three dimensions
-        for j, numbers in enumerate(line):
-            out[:, i] += numbers[cell] * pull[:, j]
+    for i, matrix_row in enumerate(shared.matrices):  # at most three dimensions
+        for j, entries in enumerate(matrix_row):  # of all cells
+            out[:, i] += entries[cell] * pull[:, j]
     return out
 
 
-@lru_cache(maxsize=2)  # by identity: for a pass, and for the objective and the update after it
+@lru_cache(maxsize=2)  # arguments are compared by identity; a pass, its objective and its update share the result
 def _expansions(params: AnchoredParams) -> AnchorExpansions:
     columns, copies = params.distinct
     q = params.n_components
