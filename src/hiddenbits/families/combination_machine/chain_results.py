@@ -16,12 +16,12 @@ from hiddenbits.maths.annealed_importance import Partition, log_partition
 
 
 def partition_error(params: CombinationParams) -> float:
-    """Return the standard error of ln Z: 0 where it is enumerated."""
+    """Return the standard error of ln Z: 0 if it was computed by enumeration."""
     return float(params.partition_error) if isinstance(params, ChainsParams) else 0.0
 
 
 def add_estimate(params: ChainsParams, seed: int, n_chains: int, n_temperatures: int) -> tuple[ChainsParams, Partition]:
-    """Return the parameters, with the estimate of ln Z if it is reliable, and the estimate."""
+    """Estimate ln Z; return the parameters, with the estimate if it is reliable, and the estimate itself."""
     rng = Key(seed).stream("normalizer").rng()
     machine = params.weights, params.thresholds, params.bias, params.means
     with one_blas_thread():

@@ -11,22 +11,22 @@ import numpy as np
 from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.maths.exp_numba import exp_minus, log_of, log_one_plus, reordered
 
-TILE = 512  # rows processed together
-UNITS_PER_LOG = 1000  # 2 to this power does not overflow
-ROWS = 256  # sparse rows processed together
+DENSE_ROWS_AT_ONCE = 512  # rows processed together
+UNITS_PER_LOG = 1000  # factors of a product: 2 to this power does not overflow
+SPARSE_ROWS_AT_ONCE = 256  # sparse rows processed together
 
 
 @reordered
 def add_units(a: Floats, offset: Floats, weights: Floats, h: Floats, hidden: Floats) -> float:
-    """Put weight sigma(a + offset) of a (rows, m), and the weight, into h (m + 1, rows).
+    """Put weight x sigma(a + offset), and the weight in a last row, into h (m + 1, rows); a has shape (rows, m).
 
-    Their sums are added to `hidden`, those of softplus are returned.
+    Add the sums of h to `hidden`; return the sum of weight x softplus(a + offset).
     """
     n, m = a.shape
-    s_of, product = np.empty(TILE), np.empty(TILE)
+    values, product = np.empty(DENSE_ROWS_AT_ONCE), np.empty(DENSE_ROWS_AT_ONCE)
     bound = 0.0
-    for first in range(0, n, TILE):
-        rows = min(TILE, n - first)
+    for first in range(0, n, DENSE_ROWS_AT_ONCE):
+        rows = min(DENSE_ROWS_AT_ONCE, n - first)
         w = weights[first : first + rows]
         for r in range(rows):
             h[m, first + r] = w[r]
@@ -36,20 +36,20 @@ def add_units(a: Floats, offset: Floats, weights: Floats, h: Floats, hidden: Flo
                 for r in range(rows):
                     product[r] = 1.0
             for r in range(rows):
-                s_of[r] = a[first + r, i]
-            on, shift = h[i, first : first + rows], offset[i]
-            total = above = 0.0
+                values[r] = a[first + r, i]
+            h_unit, shift = h[i, first : first + rows], offset[i]
+            total = positive_parts = 0.0
             for r in range(rows):
-                s = s_of[r] + shift
+                s = values[r] + shift
                 u = exp_minus(abs(s))
                 share = w[r] / (1.0 + u)
                 value = u * share if s < 0.0 else share
-                on[r] = value
+                h_unit[r] = value
                 total += value
-                above += w[r] * (0.0 if s < 0.0 else s)
+                positive_parts += w[r] * (0.0 if s < 0.0 else s)
                 product[r] *= 1.0 + u
             hidden[i] += total
-            bound += above
+            bound += positive_parts
             if i == m - 1 or i % UNITS_PER_LOG == UNITS_PER_LOG - 1:
                 for r in range(rows):
                     bound += w[r] * log_of(product[r])
@@ -57,19 +57,19 @@ def add_units(a: Floats, offset: Floats, weights: Floats, h: Floats, hidden: Flo
 
 
 @reordered
-def _softplus_and_sigmoid(s_of: Floats, above: Floats) -> None:
-    """Put softplus into `above`, and replace the argument by sigma; one axis."""
-    for q in range(len(s_of)):
-        s = s_of[q]
+def _softplus_and_sigmoid(values: Floats, softplus: Floats) -> None:
+    """Put the softplus of `values`, (n,), into `softplus`, and replace `values` by their sigma."""
+    for q in range(len(values)):
+        s = values[q]
         u = exp_minus(abs(s))
         share = 1.0 / (1.0 + u)
-        above[q] = (0.0 if s < 0.0 else s) + log_one_plus(u)
-        s_of[q] = u * share if s < 0.0 else share
+        softplus[q] = (0.0 if s < 0.0 else s) + log_one_plus(u)
+        values[q] = u * share if s < 0.0 else share
 
 
 @reordered
 def _gather(indptr: AnyArray, indices: AnyArray, W: Floats, offset: Floats, a: Floats) -> None:
-    """Put offset + W'x of some rows into a: all units for four 1s at a time."""
+    """Put offset + W't of some rows into a; four 1s at a time are added to all units."""
     for r in range(len(indptr) - 1):
         for k in range(W.shape[1]):
             a[r, k] = offset[k]
@@ -89,7 +89,7 @@ def _gather(indptr: AnyArray, indices: AnyArray, W: Floats, offset: Floats, a: F
 
 @reordered
 def _scatter(indptr: AnyArray, indices: AnyArray, h: Floats, sums: Floats) -> None:
-    """Add x'h to the sums."""
+    """Add t'h to the sums."""
     for r in range(len(indptr) - 1):
         for e in range(indptr[r], indptr[r + 1]):
             j = np.uint64(indices[e])
@@ -101,25 +101,25 @@ def _scatter(indptr: AnyArray, indices: AnyArray, h: Floats, sums: Floats) -> No
 def add_ones(
     indptr: AnyArray, indices: AnyArray, W: Floats, offset: Floats, weights: Floats, sums: Floats, hidden: Floats
 ) -> float:
-    """Add weight h to `sums` (d, width) for every 1, its sums to `hidden`; return those of softplus.
+    """Add weight x h to `sums` (d, width) for every 1, and for every row to `hidden`; return Sum weight x softplus.
 
-    W (d, width) and `offset` have columns beyond the units, with numbers far below 0, whose softplus and sigma are
-    0. The last column of `sums` and `hidden` is that of the weights.
+    `offset` is so far below 0 in the columns beyond the units that softplus and sigma are 0 there. The last column of
+    `sums` and `hidden` is that of the weights.
     """
     width = W.shape[1]
-    a, above, total = np.empty((ROWS, width)), np.empty((ROWS, width)), np.zeros(width)
-    for first in range(0, len(weights), ROWS):
-        n = min(ROWS, len(weights) - first)
+    a, softplus, total = np.empty((SPARSE_ROWS_AT_ONCE, width)), np.empty((SPARSE_ROWS_AT_ONCE, width)), np.zeros(width)
+    for first in range(0, len(weights), SPARSE_ROWS_AT_ONCE):
+        n = min(SPARSE_ROWS_AT_ONCE, len(weights) - first)
         pointers = indptr[first : first + n + 1]
         _gather(pointers, indices, W, offset, a)
-        _softplus_and_sigmoid(a[:n].ravel(), above[:n].ravel())
+        _softplus_and_sigmoid(a[:n].ravel(), softplus[:n].ravel())
         for r in range(n):
             weight = weights[first + r]
             for k in range(width):
                 value = weight * a[r, k]
                 a[r, k] = value
                 hidden[k] += value
-                total[k] += weight * above[r, k]
+                total[k] += weight * softplus[r, k]
             a[r, width - 1] = weight
             hidden[width - 1] += weight
         _scatter(pointers, indices, a, sums)

@@ -214,8 +214,8 @@ class CombinationMachine(LatentEstimator[CombinationParams, CombinationStats]):
         >>> model.start, model.bias, model.ridge
         (Pursuit(n_candidates=1, n_steps=4), False, 0.0)
         """
-        first = Pursuit(n_candidates=1, n_steps=4) if start == "pursuit" else start
-        return _PaperMachine(n_components, start=first, max_iter=max_iter, random_state=random_state)
+        start_option = Pursuit(n_candidates=1, n_steps=4) if start == "pursuit" else start
+        return _PaperMachine(n_components, start=start_option, max_iter=max_iter, random_state=random_state)
 
     def _with_extra_restarts(self, settings: Settings, _size: float) -> Settings:
         return replace(settings, n_init=3) if self._repeats_growth else settings
@@ -227,10 +227,10 @@ class CombinationMachine(LatentEstimator[CombinationParams, CombinationStats]):
 
     def _subsample_rows(self) -> int | None:
         chains, online = self._by_chains and 'method="chains"', self.online_passes and "online_passes"
-        if all_rows := chains or (not self.max_iter and "max_iter=0") or online:
+        if setting := chains or (not self.max_iter and "max_iter=0") or online:
             if self.start_rows not in ("auto", None):
                 raise ValueError(
-                    f"start_rows={self.start_rows} does not apply to {all_rows}, which starts with all rows. Remove "
+                    f"start_rows={self.start_rows} does not apply to {setting}, which starts with all rows. Remove "
                     "start_rows."
                 )
             return None
@@ -243,7 +243,7 @@ class CombinationMachine(LatentEstimator[CombinationParams, CombinationStats]):
     def _model(self) -> Combination:
         options = self._options()
         start = options["start"]
-        effort = (getattr(start, "n_candidates", 4), getattr(start, "n_steps", 20))  # a start from noise has neither
+        effort = (getattr(start, "n_candidates", 4), getattr(start, "n_steps", 20))  # a start from noise ignores both
         machine = (self.n_components, self.ridge, self.bias, self._start_name, *effort)
         again = 1 if self._repeats_growth else None
         if self.visible == "reals":
@@ -316,7 +316,7 @@ class CombinationMachine(LatentEstimator[CombinationParams, CombinationStats]):
 
     @property
     def _likelihood_kind(self) -> str:
-        """What `score_samples` returns: "exact", or "estimate" where ln Z had to be estimated."""
+        """What `score_samples` returns: "exact", or "estimate" if ln Z had to be estimated."""
         check_is_fitted(self, "_params")
         return "exact" if partition_error(self._params) == 0.0 else "estimate"
 

@@ -16,7 +16,7 @@ ln P(x_obs) = logsumexp_h [ h.A + Sum_{j missing} ln 2cosh om_j ] + v.x_obs - ln
 
 The model is an exponential family in (x, h), so that its EM has a concave M-step, th.E[h] + W.E[x h] + v.E[x] - ln Z:
 `update` maximizes it without the data. By Fisher's identity the same statistics give the gradient of the
-likelihood for the engine's quasi-Newton loop: the default, as it needs fewer passes.
+likelihood for the engine's quasi-Newton loop, which is the default because it needs fewer passes.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from hiddenbits.maths.state_sums import FreePhase, Halves, StateSums, check_unit
 from hiddenbits.model_api import AsOnSubsample, Declared, Footprint, Key, Passes, Promises
 
 START_NOISE = 0.1  # standard deviation of the first weights
-UPDATE_STEPS = 40  # quasi-Newton steps of one M-step: enough to gain most of it
+UPDATE_STEPS = 40  # quasi-Newton steps of one M-step: enough for most of its gain
 
 
 @dataclass(frozen=True)
@@ -59,14 +59,14 @@ class Combination(AsOnSubsample, Declared[CombinationParams]):
     visible_bias : bool
         Whether v is estimated; otherwise it is 0, as in the paper.
     start_from : {"grow", "noise", "pursuit"}
-        One unit after the other, each the best of some candidates; all at once, with small weights; or all at once, by
-        projection pursuit.
+        Units are added one by one, each the best of some candidates; or all units start with small random weights; or
+        with the result of projection pursuit.
     n_candidates : int
         Candidates for each added unit, or for each unit of the pursuit.
     pursuit_steps : int
         EM steps for each unit of the pursuit.
     candidates_again : int, optional
-        Candidates for each added unit in restarts after the first; as many as in the first by default.
+        Candidates for each added unit in restarts after the first; by default as many as in the first.
     """
 
     n_components: int = 2
@@ -84,7 +84,7 @@ class Combination(AsOnSubsample, Declared[CombinationParams]):
     letters: ClassVar[Mapping[str, tuple[str, str]]] = {"m": ("n_components", "units")}
     bits: ClassVar[bool] = True  # whether the visible units are binary
     visible: ClassVar[Visible] = BITS
-    too_many: ClassVar[str] = 'Use method="chains".'  # of an error for too many units to enumerate
+    too_many_advice: ClassVar[str] = 'Use method="chains".'  # of an error for too many units to enumerate
 
     def footprint(self, n_columns: int, row_cells: float) -> Footprint:
         """Return what a block costs: two products of row_cells x m."""
@@ -93,22 +93,19 @@ class Combination(AsOnSubsample, Declared[CombinationParams]):
         return Footprint(working=dense + 2 * m, statistics=n_columns * m, flops=4 * row_cells * m)
 
     def start(self, summary: ColumnSums, key: Key, passes: Passes) -> CombinationParams:
-        """Return independent columns with the means of the table's: alone, or with units from noise or from a pursuit.
-
-        Projection pursuit needs no ln Z.
-        """
-        check_units(self.n_components, self.too_many)
-        bias = self.bias_alone(summary)
+        """Return independent columns with the column means of the table, and no units or those of `start_from`."""
+        check_units(self.n_components, self.too_many_advice)
+        bias = self.independent_bias(summary)
         if self.start_from == "pursuit":
             units = self.pursued(bias, key, passes)
             return self.exact(units.weights, units.thresholds, bias)
         d = len(bias)
-        alone = self.exact(np.zeros((d, 0)), np.zeros(0), bias)
+        no_units = self.exact(np.zeros((d, 0)), np.zeros(0), bias)
         if self.start_from == "grow":
-            return alone
-        return self.with_units(alone, START_NOISE * key.rng().standard_normal((d, self.n_components)))
+            return no_units
+        return self.with_units(no_units, START_NOISE * key.rng().standard_normal((d, self.n_components)))
 
-    def bias_alone(self, summary: ColumnSums) -> Floats:
+    def independent_bias(self, summary: ColumnSums) -> Floats:
         """Return the bias of independent columns: half the log-odds of their means."""
         means = summary.means
         return 0.5 * (np.log(means) - np.log1p(-means)) if self.visible_bias else np.zeros(len(means))
@@ -119,7 +116,7 @@ class Combination(AsOnSubsample, Declared[CombinationParams]):
         return pursue(self.n_components, key, passes, self.visible.mean(bias), **effort, reals=not self.bits)
 
     def with_units(self, params: CombinationParams, weights: Floats) -> CombinationParams:
-        """Return a machine with further units, each of which would alone be on in half of the rows."""
+        """Return a machine with further units, each of which alone would be on in half of the rows."""
         ln, v = self.visible.log_norm, params.bias[:, None]
         thresholds = np.append(params.thresholds, -(ln(v + weights) - ln(v)).sum(axis=0))
         return self.exact(np.column_stack([params.weights, weights]), thresholds, params.bias)
@@ -141,7 +138,7 @@ class Combination(AsOnSubsample, Declared[CombinationParams]):
     def _messages(self, params: CombinationParams, block: Block) -> tuple[Floats, Floats, Operand, Operand]:
         """Return a = th + W'x and v.x of each row, without missing cells, and the operands."""
         t, o = block.operands()
-        sums = 2.0 * np.asarray(t @ params.edged) - product_with_totals(o, params.edged, params.totals)
+        sums = 2.0 * np.asarray(t @ params.weights_bias) - product_with_totals(o, params.weights_bias, params.totals)
         return sums[:, :-1] + params.thresholds, sums[:, -1], t, o
 
     def expect(
@@ -154,23 +151,23 @@ class Combination(AsOnSubsample, Declared[CombinationParams]):
         a, vx, t, o = self._messages(params, block)
         softplus_a, h = softplus_and_sigmoid(a)
         log_p = vx + softplus_a @ np.ones(softplus_a.shape[1])
-        of_missing: Floats | float = 0.0
+        missing_sums: Floats | float = 0.0
         if incomplete.size:
-            log_sums, h[incomplete], of_missing = shared.expected(a[incomplete], block, incomplete)
+            log_sums, h[incomplete], missing_sums = shared.expected(a[incomplete], block, incomplete)
             log_p[incomplete] = vx[incomplete] + log_sums
-        edged = np.empty((len(h), params.n_units + 1))
-        np.multiply(h, block.weights[:, None], out=edged[:, :-1])
-        edged[:, -1] = block.weights
-        sums = self._over_rows(t, o, edged) + of_missing
+        weighted_h = np.empty((len(h), params.n_units + 1))  # the last column has the weights
+        np.multiply(h, block.weights[:, None], out=weighted_h[:, :-1])
+        weighted_h[:, -1] = block.weights
+        sums = self._sums_over_rows(t, o, weighted_h) + missing_sums
         return self.stats_type(
             bound=np.asarray(block.weights @ (log_p - float(params.log_partition))),
             weight=np.asarray(block.weights.sum()),
-            hidden=(np.ones(len(edged)) @ edged)[:-1].copy(),
+            hidden=(np.ones(len(weighted_h)) @ weighted_h)[:-1].copy(),
             joint=np.array(np.broadcast_to(sums[:, :-1], params.weights.shape)),
             visible=np.array(np.broadcast_to(sums[:, -1], params.bias.shape)),
         ), None
 
-    def _over_rows(self, t: Operand, o: Operand, right: Floats) -> Floats:
+    def _sums_over_rows(self, t: Operand, o: Operand, right: Floats) -> Floats:
         """Return x' times a matrix."""
         return np.asarray(2.0 * np.asarray(t.T @ right) - np.asarray(o.T @ right))
 
@@ -189,7 +186,7 @@ class Combination(AsOnSubsample, Declared[CombinationParams]):
         return replace(params, log_partition=np.asarray(phase.log_partition)), phase
 
     def _phase(self, weights: Floats, thresholds: Floats, bias: Floats, over: Any = sum_states) -> FreePhase:
-        check_units(len(thresholds), self.too_many)
+        check_units(len(thresholds), self.too_many_advice)
         return expectations(self.state_sums(weights, thresholds, bias), over)
 
     def state_sums(self, weights: Floats, thresholds: Floats, bias: Floats) -> StateSums:
@@ -209,30 +206,31 @@ class Combination(AsOnSubsample, Declared[CombinationParams]):
         return self._flat(joint, stats.hidden - weight * phase.hidden, visible)
 
     def rows_or_prior(self, weight: float) -> float:
-        """Return the larger of the weights of rows and prior, a scale by which the prior cannot overflow."""
+        """Return the weight of all rows, or the ridge if it is larger: divided by this, the prior cannot overflow."""
         return max(weight, self.ridge)
 
     def coordinates(self, params: CombinationParams, phase: FreePhase) -> Centered:
-        """Return coordinates that are easy to optimize in from this point."""
+        """Return the coordinates in which the optimizer continues from this point."""
         return Centered.about(phase, bias=self.visible_bias, bits=self.bits)
 
     def update(self, params: CombinationParams, stats: CombinationStats) -> CombinationParams:
         """M-step: maximize th.E[h] + W.E[x h'] + v.E[x] - N ln Z - (ridge/2) |W|^2, which is concave."""
         weight = float(stats.weight)
         scale = self.rows_or_prior(weight)
-        view = self.coordinates(params, self._phase(params.weights, params.thresholds, params.bias))
+        coordinates = self.coordinates(params, self._phase(params.weights, params.thresholds, params.bias))
 
-        def fall(point: Floats) -> tuple[float, Floats]:
-            W, th, v = self._parts(view.outwards(point), params)
+        def loss(point: Floats) -> tuple[float, Floats]:
+            W, th, v = self._parts(coordinates.outwards(point), params)
             phase = self._phase(W, th, v)
             candidate = replace(params, weights=W, thresholds=th, bias=v)
-            height = np.sum(stats.joint * W) + stats.hidden @ th + stats.visible @ v
-            height += self._log_prior(W) - weight * phase.log_partition
-            return -float(height) / scale, -view.slope(self.gradient(candidate, stats, phase)) / scale
+            value = np.sum(stats.joint * W) + stats.hidden @ th + stats.visible @ v
+            value += self._log_prior(W) - weight * phase.log_partition
+            return -float(value) / scale, -coordinates.slope(self.gradient(candidate, stats, phase)) / scale
 
         options: Any = {"maxiter": UPDATE_STEPS, "ftol": 1e-15, "gtol": 1e-12}
-        result = minimize(fall, view.inwards(self.to_vector(params)), jac=True, method="L-BFGS-B", options=options)
-        return self.from_vector(view.outwards(result.x), params)
+        start = coordinates.inwards(self.to_vector(params))
+        result = minimize(loss, start, jac=True, method="L-BFGS-B", options=options)
+        return self.from_vector(coordinates.outwards(result.x), params)
 
     def _flat(self, weights: Floats, thresholds: Floats, bias: Floats) -> Floats:
         return np.concatenate([weights.ravel(), thresholds, bias if self.visible_bias else np.zeros(0)])
@@ -329,7 +327,7 @@ class Combination(AsOnSubsample, Declared[CombinationParams]):
 def _with_incomplete(
     values: Floats, of_incomplete: Callable[[Floats, Block, Rows], Floats], a: Floats, block: Block
 ) -> Floats:
-    """Return the values of all rows, with those of rows with missing values replaced."""
+    """Return the values of all rows, with new values for incomplete rows."""
     incomplete = rows_with_missing(block)
     if incomplete.size:
         values[incomplete] = of_incomplete(a[incomplete], block, incomplete)

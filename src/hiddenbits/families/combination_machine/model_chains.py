@@ -6,8 +6,8 @@ contrastive divergence, Tieleman 2008), optionally tempered. Steps use coordinat
 (`params.Centered`), in which the gradient by the weights is <x' h'>, with x' = x - E[x] and h' = h - E[h]: it
 decorrelates weights and bias (Montavon and Mueller 2012; Melchior et al. 2016).
 
-ln Z is then exact where the units can be enumerated. Otherwise it is estimated by annealed importance sampling when a
-likelihood is needed, which raises an error if the estimate is not reliable.
+After the fit ln Z is exact if the units can be enumerated. Otherwise it is estimated by annealed importance sampling
+when a likelihood is needed, with an error if the estimate is not reliable.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ from hiddenbits.maths.tempering import Tempered, base_bias
 from hiddenbits.model_api import Key, Passes, Promises
 
 EXACT_UNITS = 20  # up to here ln Z is enumerated
-FIRST_WEIGHTS = 0.01
-SWEEPS_A_STEP = 1  # of the chains, before each step
+START_WEIGHT_STD = 0.01  # of a start from noise
+SWEEPS_PER_STEP = 1  # of the chains, before each step
 MOMENTUM = 0.5  # share of the previous direction in a step
 LARGEST_WEIGHT = 50.0  # weights of a machine that diverges are clipped to this
 UNKNOWN = 1e100  # the error of a ln Z without an estimate, as files cannot contain infinite numbers
 
-ERROR = Range(lambda a: bool(0.0 <= a <= UNKNOWN), f"must lie between 0 and {UNKNOWN:g}")
+ERROR_RANGE = Range(lambda a: bool(0.0 <= a <= UNKNOWN), f"must lie between 0 and {UNKNOWN:g}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +49,7 @@ class ChainsParams(CombinationParams):
     The error is 0 where ln Z is exact, and `UNKNOWN` before ln Z is estimated. The rows are starts for further chains.
     """
 
-    partition_error: Annotated[Floats, "", ERROR]
+    partition_error: Annotated[Floats, "", ERROR_RANGE]
     means: Annotated[Floats, "d", PROBABILITIES]
     particles: Annotated[Floats, "chains d", FLAGS]
 
@@ -74,13 +74,13 @@ class CombinationChains(Combination):
     Parameters
     ----------
     learning_rate : float
-        Size of the first steps; it decreases linearly to 0.
+        Size of the first steps; later steps decrease linearly to 0.
     batch_rows : int
         Rows per step.
     n_chains, n_temperatures : int
         Persistent chains, and temperatures of each (1: no tempering).
     seed : int
-        Seed of what row functions sample.
+        Seed of row functions that sample.
     """  # noqa: D400
 
     learning_rate: float = 0.05
@@ -107,10 +107,10 @@ class CombinationChains(Combination):
     memory_type = ChainsMemory
 
     def start(self, summary: ColumnSums, key: Key, passes: Passes) -> ChainsParams:
-        """Return independent columns with the means of the table's and units from noise or from a pursuit."""
-        bias = self.bias_alone(summary)
+        """Return independent columns with the column means of the table, and units from noise or projection pursuit."""
+        bias = self.independent_bias(summary)
         d, m = len(bias), self.n_components
-        weights, thresholds = FIRST_WEIGHTS * key.rng().standard_normal((d, m)), np.zeros(m)
+        weights, thresholds = START_WEIGHT_STD * key.rng().standard_normal((d, m)), np.zeros(m)
         if self.start_from == "pursuit":
             units = self.pursued(bias, key, passes)
             weights, thresholds = units.weights, units.thresholds
@@ -128,7 +128,7 @@ class CombinationChains(Combination):
         return super().expect(params, replace(shared, key=key), block, carry, key)
 
     def first_memory(self, params: ChainsParams, summary: ColumnSums, key: Key) -> ChainsMemory:
-        """Return chains that start at rows of independent columns, and no direction."""
+        """Return chains that start at samples of independent columns, and direction 0."""
         ladder = (1.0,) if self.n_temperatures == 1 else np.linspace(0.0, 1.0, self.n_temperatures)
         chains = start_chains(params.machine(), self.n_chains, key.rng(), ladder)
         direction, activity = np.zeros(len(self.to_vector(params))), np.full(params.n_units, 0.5)
@@ -139,7 +139,7 @@ class CombinationChains(Combination):
     ) -> tuple[ChainsParams, ChainsMemory, float]:
         """Return machine and memory after one step, and minus the mean squared difference of the phases."""
         machine = params.machine()
-        memory = advance(machine, memory, SWEEPS_A_STEP, key.rng(), run)
+        memory = advance(machine, memory, SWEEPS_PER_STEP, key.rng(), run)
         expected, n = expectations(machine, memory, run), float(stats.weight)
         difference = stats.joint / n - expected.joint
         gradient = self._flat(difference, stats.hidden / n - expected.hidden, stats.visible / n - expected.visible)
@@ -149,9 +149,9 @@ class CombinationChains(Combination):
         ascent[: difference.size] -= self.ridge / self.rows_or_prior(float(memory.n_rows)) * params.weights.ravel()
         direction = MOMENTUM * memory.direction + self.learning_rate * share_left * ascent
         W, th, v = self._parts(self.to_vector(params) + direction, params)
-        moved = replace(params, weights=np.clip(W, -LARGEST_WEIGHT, LARGEST_WEIGHT), thresholds=th, bias=v)
+        updated = replace(params, weights=np.clip(W, -LARGEST_WEIGHT, LARGEST_WEIGHT), thresholds=th, bias=v)
         # Neither ln Z nor the objective is known: the trace shows the distance between moments of data and chains.
-        return moved, replace(memory, direction=direction, activity=activity), -float(np.mean(difference**2))
+        return updated, replace(memory, direction=direction, activity=activity), -float(np.mean(difference**2))
 
     def settle(self, params: ChainsParams, memory: ChainsMemory) -> ChainsParams:
         """Return the result of a fit: the machine with the chains' rows, and ln Z where it can be enumerated."""
@@ -172,8 +172,8 @@ class CombinationChains(Combination):
 
     def units_given(self, params: Any, rows: Bytes, rng: np.random.Generator) -> Floats:
         """Sample the states of the units given complete rows."""
-        on = expit((2.0 * rows - 1.0) @ params.weights + params.thresholds)
-        return np.asarray(rng.random(on.shape) < on, np.float64)
+        p_on = expit((2.0 * rows - 1.0) @ params.weights + params.thresholds)
+        return np.asarray(rng.random(p_on.shape) < p_on, np.float64)
 
     def sample_with_mixing(
         self, params: ChainsParams, n: int, rng: np.random.Generator, run: Any = map
@@ -188,8 +188,8 @@ class CombinationChains(Combination):
 # sweeps after burn-in, each with the hidden units or the cells at their expectation given the rest (Rao-Blackwell).
 # With 200 sweeps the standard error of a probability is at most .035, less where sweeps differ little.
 
-FIRST_SWEEPS, SWEEPS = 50, 200  # for a probability that is returned
-QUICK_FIRST, QUICK = 5, 5  # for a gradient step
+BURN_IN_SWEEPS, SWEEPS = 50, 200  # for probabilities that users get
+STEP_BURN_IN, STEP_SWEEPS = 5, 5  # for a gradient step
 
 
 class IncompleteRowLikelihoodError(ValueError):
@@ -198,7 +198,7 @@ class IncompleteRowLikelihoodError(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class SampledMissing:
-    """A machine, for rows with missing values. Each function takes A and the numbers of those rows of a block."""
+    """A machine, for rows with missing values. Methods take A = th + W'x_obs of these rows, and their numbers."""
 
     weights: Floats
     thresholds: Floats
@@ -207,17 +207,17 @@ class SampledMissing:
     key: Key | None = None
 
     def _sweeps(
-        self, A: Floats, missing: Floats, block: Block, first: int, kept: int
+        self, A: Floats, missing: Floats, block: Block, n_burn_in: int, n_sweeps: int
     ) -> Iterator[tuple[Floats, Floats, Floats]]:
-        """Yield P(h = 1 | cells), the sampled units and their om, of each sweep after the first ones."""
+        """Yield P(h = 1 | cells), the sampled units and their om, for each sweep after burn-in."""
         rng = np.random.default_rng((self.seed, block.start)) if self.key is None else self.key.rng()
         x = missing * np.tanh(self.bias)
-        for sweep in range(first + kept):
-            on = expit(A + x @ self.weights)
-            h = (rng.random(on.shape) < on).astype(np.float64)
+        for sweep in range(n_burn_in + n_sweeps):
+            p_on = expit(A + x @ self.weights)
+            h = (rng.random(p_on.shape) < p_on).astype(np.float64)
             om = h @ self.weights.T + self.bias
-            if sweep >= first:
-                yield on, h, om
+            if sweep >= n_burn_in:
+                yield p_on, h, om
             x = missing * np.where(rng.random(om.shape) < expit(2.0 * om), 1.0, -1.0)
 
     def log_sums(self, A: Floats, block: Block, rows: Rows) -> Floats:
@@ -230,8 +230,8 @@ class SampledMissing:
 
     def posterior(self, A: Floats, block: Block, rows: Rows) -> Floats:
         """Return P(h_i = 1 | x_obs)."""
-        sweeps = self._sweeps(A, missing_cells(block, rows), block, FIRST_SWEEPS, SWEEPS)
-        return np.asarray(sum(on for on, _, _ in sweeps) / SWEEPS)
+        sweeps = self._sweeps(A, missing_cells(block, rows), block, BURN_IN_SWEEPS, SWEEPS)
+        return np.asarray(sum(p_on for p_on, _, _ in sweeps) / SWEEPS)
 
     def most_probable(self, A: Floats, block: Block, rows: Rows) -> Floats:
         """Return the units that are more probably on than off, as the most probable joint state is not available."""
@@ -239,7 +239,7 @@ class SampledMissing:
 
     def fill(self, A: Floats, block: Block, rows: Rows) -> Floats:
         """Return the posterior predictive P(x_j = 1 | x_obs)."""
-        sweeps = self._sweeps(A, missing_cells(block, rows), block, FIRST_SWEEPS, SWEEPS)
+        sweeps = self._sweeps(A, missing_cells(block, rows), block, BURN_IN_SWEEPS, SWEEPS)
         return np.asarray(sum(expit(2.0 * om) for _, _, om in sweeps) / SWEEPS)
 
     def expected(self, A: Floats, block: Block, rows: Rows) -> tuple[Floats, Floats, Floats]:
@@ -247,9 +247,9 @@ class SampledMissing:
         missing = missing_cells(block, rows)
         weighted = block.weights[rows, None] * missing
         hidden, total = np.zeros(A.shape), np.zeros((missing.shape[1], A.shape[1] + 1))
-        for on, h, om in self._sweeps(A, missing, block, QUICK_FIRST, QUICK):
-            hidden += on / QUICK
-            x = weighted * np.tanh(om) / QUICK  # cells at their mean given the sampled units
+        for p_on, h, om in self._sweeps(A, missing, block, STEP_BURN_IN, STEP_SWEEPS):
+            hidden += p_on / STEP_SWEEPS
+            x = weighted * np.tanh(om) / STEP_SWEEPS  # cells at their mean given the sampled units
             total[:, :-1] += x.T @ h
             total[:, -1] += x.sum(axis=0)
         return np.zeros(len(A)), hidden, total
@@ -258,9 +258,9 @@ class SampledMissing:
         """Return P(x_j = 1 | the other observed cells): the odds of the other value are E[exp(-2 x_j om_j) | x_obs]."""
         missing = missing_cells(block, rows)
         x = 2.0 * block.x.take(rows).to_dense() - 1.0
-        other, filled = np.zeros(x.shape), np.zeros(x.shape)
-        for _, _, om in self._sweeps(A, missing, block, FIRST_SWEEPS, SWEEPS):
-            other += np.exp(-2.0 * np.clip(x * om, -300.0, 300.0)) / SWEEPS
+        other_odds, filled = np.zeros(x.shape), np.zeros(x.shape)
+        for _, _, om in self._sweeps(A, missing, block, BURN_IN_SWEEPS, SWEEPS):
+            other_odds += np.exp(-2.0 * np.clip(x * om, -300.0, 300.0)) / SWEEPS
             filled += expit(2.0 * om) / SWEEPS
-        alone = np.where(x > 0.0, 1.0, other) / (1.0 + other)
-        return np.where(missing == 1, filled, alone)
+        observed = np.where(x > 0.0, 1.0, other_odds) / (1.0 + other_odds)
+        return np.where(missing == 1, filled, observed)

@@ -35,7 +35,7 @@ def _log_norm(om: Floats) -> Floats:
     return np.asarray(0.5 * om**2 + HALF_LOG_2PI)
 
 
-def _same(mean: Floats) -> Floats:
+def _identity(mean: Floats) -> Floats:
     return mean
 
 
@@ -51,10 +51,10 @@ class CombinationReal(Combination):
 
     stats_type: ClassVar[type[CombinationStats]] = RealStats
     bits: ClassVar[bool] = False
-    visible: ClassVar[Visible] = Visible(_log_norm, _same, _same)
-    too_many: ClassVar[str] = "Machines with real columns have no other method: use fewer units."
+    visible: ClassVar[Visible] = Visible(_log_norm, _identity, _identity)
+    too_many_advice: ClassVar[str] = "Machines with real columns have no other method: use fewer units."
 
-    def bias_alone(self, summary: ColumnSums) -> Floats:
+    def independent_bias(self, summary: ColumnSums) -> Floats:
         """Return the bias of independent columns: their means."""
         means = summary.ones / np.maximum(summary.observed, 1e-300)  # of reals `ones` are the sums
         return means if self.visible_bias else np.zeros(len(means))
@@ -66,10 +66,10 @@ class CombinationReal(Combination):
     def _messages(self, params: CombinationParams, block: Block) -> tuple[Floats, Floats, Operand, Operand]:
         """Return a = th + W'x and v.x - |x|^2/2 of each row, without missing cells, and the operands."""
         t, o = block.operands()
-        sums = np.asarray(t @ params.edged)
+        sums = np.asarray(t @ params.weights_bias)
         return sums[:, :-1] + params.thresholds, sums[:, -1] - 0.5 * np.einsum("nj,nj->n", *(np.asarray(t),) * 2), t, o
 
-    def _over_rows(self, t: Operand, o: Operand, right: Floats) -> Floats:
+    def _sums_over_rows(self, t: Operand, o: Operand, right: Floats) -> Floats:
         return np.asarray(t.T @ right)
 
     def reconstruct(self, params: CombinationParams, codes: Floats) -> Floats:
@@ -96,11 +96,11 @@ class CombinationReal(Combination):
 #
 #     ln weight(h) = b.h + h'J h / 2,   h in {0, 1}^m
 #
-# States need no columns of a table: these are in J. The units are split in two halves, and the states of the high units
-# are the rows of a table, over which the engine sums as over data. A block of them and all low states form a matrix of
-# weights. Bits of a state: h_i = (k >> i) & 1, as in `state_sums`.
+# J contains all that is needed of the columns. The units are split into low and high ones. The states of the high units
+# are the rows of a table, over which the engine sums as over data. A block of high states and all low states form a
+# matrix of weights. Bits of a state: h_i = (k >> i) & 1, as in `state_sums`.
 
-LOW_UNITS = 12  # 4,096 states are processed together
+LOW_UNITS = 12  # their 4,096 states are processed together
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,19 +138,19 @@ class Quadratic:
         """Return the states of the high units as a table for the engine, with one row per state."""
         return table_of_states(len(self.linear) - self.low.shape[1])
 
-    def _scores(self, high: Floats) -> Floats:
+    def _block_log_weights(self, high: Floats) -> Floats:
         """Return ln weight of the states with these high units: (high states, L)."""
         n = self.low.shape[1]
-        b, J, own = self.linear, self.pairs, partial(np.einsum, "ki,ij,kj->k", optimize=True)
-        of_low = self.low @ b[:n] + 0.5 * own(self.low, J[:n, :n], self.low)
-        of_high = high @ b[n:] + 0.5 * own(high, J[n:, n:], high)
-        return np.asarray(high @ J[n:, :n] @ self.low.T + of_low + of_high[:, None])
+        b, J, quadratic_form = self.linear, self.pairs, partial(np.einsum, "ki,ij,kj->k", optimize=True)
+        low_terms = self.low @ b[:n] + 0.5 * quadratic_form(self.low, J[:n, :n], self.low)
+        high_terms = high @ b[n:] + 0.5 * quadratic_form(high, J[n:, n:], high)
+        return np.asarray(high @ J[n:, :n] @ self.low.T + low_terms + high_terms[:, None])
 
     def add_block(self, block: Block) -> FreePhase:
         """Return the sums over a block of high states and all low ones; of h h', not of x h' as for binary data."""
         low, n = self.low, self.low.shape[1]
         high = block.x.to_dense().astype(np.float64)[:, : len(self.linear) - n]
-        p = self._scores(high)
+        p = self._block_log_weights(high)
         scale = float(p.max())
         np.exp(p - scale, out=p)
         by_high, by_low, cross = p.sum(axis=1), p.sum(axis=0), low.T @ (p.T @ high)
@@ -166,4 +166,4 @@ class Quadratic:
 
     def log_weights(self) -> Floats:
         """Return ln weight of all 2^m states."""
-        return self._scores(states_of(len(self.linear) - self.low.shape[1])).ravel()
+        return self._block_log_weights(states_of(len(self.linear) - self.low.shape[1])).ravel()

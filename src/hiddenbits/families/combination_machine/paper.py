@@ -20,7 +20,7 @@ RATE, MOMENTUM = 0.05, 0.9
 
 
 def epochs(model: Combination, context: FitContext, position: Position) -> tuple[Position, StopReason]:
-    """Run the epochs. There are no checkpoints: an interrupted fit repeats them."""
+    """Run the epochs. There are no checkpoints: an interrupted fit starts again."""
     n_epochs = context.settings.max_iter
     climb, vector = Climb(model, context), model.to_vector(position.params)
     params, objective, gradient = climb.evaluate(position.params)

@@ -13,14 +13,14 @@ from hiddenbits.data.declared import Params, Statistics
 from hiddenbits.maths.numerics import within
 from hiddenbits.maths.state_sums import FreePhase
 
-RUN = 8  # floats that a processor handles at once
-NEVER = -1e4  # activation of a unit that is never on
-FURTHEST = 1e100  # of a parameter: sums of squares do not overflow
+LANES = 8  # floats that a processor handles at once
+ALWAYS_OFF = -1e4  # activation of a unit that is never on
+LARGEST_PARAMETER = 1e100  # sums of squares do not overflow
 
 
 def in_whole_runs(buffer: Floats, shape: tuple[int, int]) -> Floats:
-    """Return an array in a buffer with RUN more numbers, aligned so that rows of whole runs take no extra run."""
-    first = -buffer.ctypes.data // buffer.itemsize % RUN
+    """Return an array in a buffer with LANES extra numbers, aligned to whole runs of LANES numbers."""
+    first = -buffer.ctypes.data // buffer.itemsize % LANES
     return buffer.ravel()[first : first + shape[0] * shape[1]].reshape(shape)
 
 
@@ -28,10 +28,10 @@ def in_whole_runs(buffer: Floats, shape: tuple[int, int]) -> Floats:
 class CombinationParams(Params):
     """W, th, v and ln Z."""
 
-    weights: Annotated[Floats, "d m?", within(FURTHEST)]  # growth begins without units
-    thresholds: Annotated[Floats, "m?", within(FURTHEST)]
-    bias: Annotated[Floats, "d", within(FURTHEST)]
-    log_partition: Annotated[Floats, "", within(FURTHEST**2)]
+    weights: Annotated[Floats, "d m?", within(LARGEST_PARAMETER)]  # growth begins without units
+    thresholds: Annotated[Floats, "m?", within(LARGEST_PARAMETER)]
+    bias: Annotated[Floats, "d", within(LARGEST_PARAMETER)]
+    log_partition: Annotated[Floats, "", within(LARGEST_PARAMETER**2)]
 
     @property
     def n_units(self) -> int:
@@ -44,21 +44,21 @@ class CombinationParams(Params):
         return np.append(self.weights.sum(axis=0), self.bias.sum())[None, :]
 
     @cached_property
-    def edged(self) -> Floats:
-        """W and v side by side: (d, m + 1)."""
+    def weights_bias(self) -> Floats:
+        """W and v, side by side: (d, m + 1)."""
         return np.column_stack([self.weights, self.bias])
 
     @cached_property
-    def one_effects(self) -> tuple[Floats, Floats]:
-        """2 W, and th - Sum_j w_j: the effect of a 1 on each unit, and that of a row of zeros."""
+    def effects_of_ones(self) -> tuple[Floats, Floats]:
+        """The effect of a 1 on each unit, 2 W, and the effect of a row of zeros, th - Sum_j w_j."""
         return 2.0 * self.weights, self.thresholds - self.totals[0, :-1]
 
     @cached_property
-    def one_effects_padded(self) -> tuple[Floats, Floats]:
-        """The same with at least one more column, up to whole runs of memory."""
-        (d, m), (W, offset) = self.weights.shape, self.one_effects
-        width = -(-(m + 1) // RUN) * RUN
-        padded, offsets = in_whole_runs(np.zeros((d * width + RUN, 1)), (d, width)), np.full(width, NEVER)
+    def padded_effects_of_ones(self) -> tuple[Floats, Floats]:
+        """`effects_of_ones` with at least one more column, so that rows are whole runs of memory."""
+        (d, m), (W, offset) = self.weights.shape, self.effects_of_ones
+        width = -(-(m + 1) // LANES) * LANES
+        padded, offsets = in_whole_runs(np.zeros((d * width + LANES, 1)), (d, width)), np.full(width, ALWAYS_OFF)
         padded[:, :m], offsets[:m] = W, offset
         return padded, offsets
 
@@ -94,7 +94,7 @@ class CombinationStats(Statistics):
 # of a unit that is seldom on. The optimizer uses s W, s c and s u instead, which takes a third to a tenth of the
 # iterations on the targets of the literature. Without a bias there is no u, and h is not centered (eta = 0).
 
-SMALLEST = 1e-3  # least variance: otherwise rare events would lead to huge steps
+SMALLEST = 1e-3  # least variance of a coordinate: otherwise rare events would lead to huge steps
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,18 +118,18 @@ class Centered:
         """Return the coordinates for these expectations under the model."""
         mu, h = phase.visible, phase.hidden
         eta = h if bias else np.zeros(len(h))
-        even = h * (1.0 - 2.0 * eta) + eta**2  # E[(h - eta)^2], since h^2 = h
+        h_variance = h * (1.0 - 2.0 * eta) + eta**2  # E[(h - eta)^2], since h^2 = h
         if bits:  # x^2 = 1: (x - mu)^2 (h - eta)^2 = (1 + mu^2 - 2 mu x) (h (1 - 2 eta) + eta^2)
-            odd = phase.joint * (1.0 - 2.0 * eta) + np.outer(mu, eta**2)
-            first = phase.joint - np.outer(mu, h)
-            variance, spread = (1.0 + mu[:, None] ** 2) * even - 2.0 * mu[:, None] * odd - first**2, 1.0 - mu**2
-        else:  # times the variance of a column, which is at least 1
-            variance, spread = np.tile(even, (len(mu), 1)), np.ones(len(mu))
-        variances = np.concatenate([variance.ravel(), h * (1.0 - h), spread if bias else np.zeros(0)])
+            x_h = phase.joint * (1.0 - 2.0 * eta) + np.outer(mu, eta**2)  # E[x (h - eta)^2]
+            second = (1.0 + mu[:, None] ** 2) * h_variance - 2.0 * mu[:, None] * x_h
+            variance, x_variance = second - (phase.joint - np.outer(mu, h)) ** 2, 1.0 - mu**2
+        else:  # the variance of a column is at least 1
+            variance, x_variance = np.tile(h_variance, (len(mu), 1)), np.ones(len(mu))
+        variances = np.concatenate([variance.ravel(), h * (1.0 - h), x_variance if bias else np.zeros(0)])
         return cls(mu, eta, np.sqrt(np.maximum(variances, SMALLEST)))
 
     def _shifted(self, vector: Floats, sign: float) -> Floats:
-        """Return the vector with thresholds and bias shifted by the effect of the weights at the centers."""
+        """Return the vector with W'mu added to thresholds and W eta to the bias, times a sign."""
         d, m = len(self.visible), len(self.hidden)
         out = vector.copy()
         W = vector[: d * m].reshape(d, m)
@@ -147,7 +147,7 @@ class Centered:
         return self._shifted(point / self.scales, -1.0)
 
     def slope(self, gradient: Floats) -> Floats:
-        """Return the gradient along these coordinates."""
+        """Return the gradient in these coordinates, given that by the vector."""
         d, m = len(self.visible), len(self.hidden)
         out = gradient.copy()
         W = out[: d * m].reshape(d, m)

@@ -43,8 +43,8 @@ from hiddenbits.maths.missing_rows import rows_with_missing
 from hiddenbits.maths.numerics import softplus_and_sigmoid
 from hiddenbits.model_api import Key, Passes
 
-TOWARDS = 0.3  # first weights of a candidate, towards a residual row
-RAREST = 1e-6  # a unit is on and off in at least this share of the rows
+CANDIDATE_WEIGHT = 0.3  # of a residual row: first weights of a candidate
+LEAST_UNIT_SHARE = 1e-6  # least share of rows in which a unit is on, and in which it is off
 DENSE_CELLS = 1 << 18  # cells of rows with missing values processed together
 
 
@@ -90,14 +90,14 @@ def pursue(
     n_steps: int = 20,
     reals: bool = False,
 ) -> PursuitUnits:
-    """Fit units one after the other, in `n_units` times `n_steps` passes, and one.
+    """Fit units one after the other, in `n_units` x `n_steps` + 1 passes.
 
     Parameters
     ----------
     n_units : int
-        Their number.
+        Number of units.
     key : Key
-        Its random numbers choose the rows that candidates start from, and the states of the units.
+        Key of the random numbers that choose the rows from which candidates start, and the states of the units.
     passes : callable
         The engine's sum over blocks.
     center : ndarray of shape (d,)
@@ -125,10 +125,10 @@ def pursue(
     """
     rows = choose_rows(n_units * n_starts, key, passes)
     observed = ~np.isnan(rows) if reals else rows != 0.0
-    seed = int(key.rng().integers(2**62, size=2)[1])  # the first one chose the rows
+    seed = int(key.rng().integers(2**62, size=2)[1])  # the first of the two chose the rows
     units = PursuitUnits(np.zeros((len(center), 0)), np.zeros(0), center)
     for unit in range(n_units):
-        # Where the table has fewer distinct rows than that, rows are used again.
+        # If the table has too few distinct rows, rows are used again.
         start_rows = np.arange(unit * n_starts, (unit + 1) * n_starts) % len(rows)
         candidates = _first_candidates(units, rows[start_rows], observed[start_rows])
         for _ in range(n_steps):
@@ -140,13 +140,13 @@ def pursue(
 
 
 def _first_candidates(units: PursuitUnits, rows: Floats, mask: NDArray[np.bool_]) -> PursuitUnits:
-    """Return candidates that are on in half of the rows, each towards a residual row."""
+    """Return candidates that are on in half of the rows, each with weights proportional to a residual row."""
     _, r = _residuals(units, np.where(mask, rows - units.center, 0.0), mask, np.zeros((len(rows), len(units.levels))))
-    return PursuitUnits(TOWARDS * r.T, np.zeros(len(rows)), units.center)
+    return PursuitUnits(CANDIDATE_WEIGHT * r.T, np.zeros(len(rows)), units.center)
 
 
 def _residuals(units: PursuitUnits, r: Floats, observed: AnyArray, random_logits: Floats) -> tuple[Floats, Floats]:
-    """Return the states of units, on where a score exceeds the random number, and the residual rows."""
+    """Return the states of units, 1 if their log-odds exceed the random number, and the residual rows."""
     h = np.zeros(random_logits.shape)
     for i, (w, p) in enumerate(zip(units.weights.T, units.levels, strict=True)):
         h[:, i] = random_logits[:, i] < p + r @ w - 0.5 * observed @ w**2
@@ -155,18 +155,18 @@ def _residuals(units: PursuitUnits, r: Floats, observed: AnyArray, random_logits
 
 
 def _m_step(candidates: PursuitUnits, sums: PursuitSums, ridge: float) -> tuple[PursuitUnits, Floats]:
-    """M-step (eqs 3.14, 3.15); and log-likelihood plus log prior of the candidates for which the sums were computed."""
+    """Return the candidates after an M-step (eqs 3.14, 3.15), and log-likelihood plus log prior of those before it."""
     weight = float(sums.weight)
     log_prior = -0.5 * ridge * np.sum(candidates.weights**2, axis=0)
     value = sums.bound + weight * np.log(expit(-candidates.levels)) + log_prior
-    share = np.clip(sums.hidden / weight, RAREST, 1.0 - RAREST)
-    counts = np.maximum(sums.observed, RAREST * weight) + ridge
+    share = np.clip(sums.hidden / weight, LEAST_UNIT_SHARE, 1.0 - LEAST_UNIT_SHARE)
+    counts = np.maximum(sums.observed, LEAST_UNIT_SHARE * weight) + ridge
     return PursuitUnits(np.asarray(sums.joint / counts), np.asarray(logit(share)), candidates.center), value
 
 
 @dataclass(frozen=True, eq=False)
 class _Pass:
-    """The data of a pass: units so far, candidates for the next, seed of the states; x = bit_scale t - offset o."""
+    """Inputs of a pass: units so far, candidates for the next, seed of the states; x = bit_scale t - offset o."""
 
     units: PursuitUnits
     candidates: PursuitUnits
@@ -176,23 +176,23 @@ class _Pass:
 
     @cached_property
     def weights(self) -> Floats:
-        """W and w side by side."""
+        """W and w, side by side."""
         return np.column_stack([self.units.weights, self.candidates.weights])
 
     @cached_property
     def levels(self) -> Floats:
-        """Log-odds of W and w."""
+        """Log-odds of units and candidates."""
         return np.append(self.units.levels, self.candidates.levels)
 
     @cached_property
-    def of_observed(self) -> Floats:
-        """What an observed cell subtracts from a score: o, mu, and half the square of the weight."""
+    def observed_terms(self) -> Floats:
+        """What an observed cell subtracts from log-odds: terms of the offset, of mu, and half the squared weight."""
         return np.asarray((self.offset + self.units.center[:, None]) * self.weights + 0.5 * self.weights**2)
 
     @cached_property
     def observed_totals(self) -> Floats:
-        """Column sums of `of_observed`."""
-        return np.asarray(self.of_observed.sum(axis=0)[None, :])
+        """Column sums of `observed_terms`."""
+        return np.asarray(self.observed_terms.sum(axis=0)[None, :])
 
     @cached_property
     def gram(self) -> Floats:
@@ -204,7 +204,7 @@ def _add_block(data: _Pass, block: Block) -> PursuitSums:
     """Return the sums of a block: E-step of all candidates on the residual rows."""
     k, W = len(data.units.levels), data.units.weights
     t, o = block.operands()
-    products = product_with_totals(o, data.of_observed, data.observed_totals)
+    products = product_with_totals(o, data.observed_terms, data.observed_totals)
     a = data.levels + data.bit_scale * np.asarray(t @ data.weights) - products
     random_logits = coins(block, data.seed, k)
     h = np.zeros((block.n_rows, k))
@@ -212,8 +212,8 @@ def _add_block(data: _Pass, block: Block) -> PursuitSums:
         h[:, i] = random_logits[:, i] < a[:, i]
         a[:, i + 1 :] -= h[:, i : i + 1] * data.gram[i, i + 1 :]
     incomplete = rows_with_missing(block)
-    height = max(1, DENSE_CELLS // block.n_columns)
-    chunks = [incomplete[start : start + height] for start in range(0, len(incomplete), height)]
+    n_rows = max(1, DENSE_CELLS // block.n_columns)
+    chunks = [incomplete[start : start + n_rows] for start in range(0, len(incomplete), n_rows)]
     for rows in chunks:
         h[rows], a[rows, k:] = _incomplete_rows(data, block, rows, random_logits[rows])
     softplus, s = softplus_and_sigmoid(a[:, k:])
@@ -228,7 +228,7 @@ def _add_block(data: _Pass, block: Block) -> PursuitSums:
 
 
 def _incomplete_rows(data: _Pass, block: Block, rows: Rows, random_logits: Floats) -> tuple[Floats, Floats]:
-    """Return the states of units for rows with missing values, and scores of the candidates: by residual copies."""
+    """Return the states of units and the log-odds of candidates for rows with missing values, from residual rows."""
     observed = _observed(block, rows)
     x = data.bit_scale * block.x.take(rows).to_dense() - data.offset
     h, r = _residuals(data.units, observed * (x - data.units.center), observed, random_logits)
@@ -241,5 +241,5 @@ def _observed(block: Block, rows: Rows) -> Floats:
 
 
 def coins(block: Block, seed: int, n: int) -> Floats:
-    """Return n random log-odds for each row, from its content alone: a unit is on where its score is larger."""
+    """Return n random log-odds for each row, from its content alone: a unit is on if its log-odds are larger."""
     return np.asarray(logit(uniform_by_row_and_unit(seed, row_numbers(seed, block).astype(np.uint64), n)))

@@ -22,9 +22,9 @@ from hiddenbits.maths.tempering import Numbers, Run, Tempered
 
 LOWEST_SWAP_RATE = 0.05  # below it, neighboring temperatures hardly exchange rows
 FEWEST_RENEWALS = 2.0  # per chain; with fewer the rows still depend on the starts of the chains
-FEWEST_EFFECTIVE = 0.5  # of the rows; with fewer a standard error from their number would be far too small
-N_PROJECTIONS = 8  # of the hidden units, monitored next to the free energy
-LEGS = 4  # of the first sweeps; after each but the last the temperatures are spaced again
+LEAST_EFFECTIVE_SHARE = 0.5  # effective per sampled row; below it standard errors from n rows would be far too small
+N_PROJECTIONS = 8  # projections of the hidden units that are traced, besides the free energy
+BURN_IN_PARTS = 4  # of the first sweeps; temperatures are spaced anew after each part except the last
 
 
 @dataclass(frozen=True)
@@ -36,14 +36,14 @@ class Mixing:
     betas, swap_rates : ndarray
         The ladder, and the share of swaps accepted between neighbors.
     renewals : float
-        How often a new row from beta = 0 arrived at beta = 1, for each chain. Divide by the number of
-        temperatures for each of its rows.
+        How often a new row from beta = 0 arrived at beta = 1, per chain. A chain has one row at each
+        temperature: divide by their number for renewals per row.
     effective_rows : float
         Effective sample size, an upper bound.
     well_mixed : bool
-        Whether all of these are sufficient.
+        Whether swap rates, renewals and effective rows are all sufficient.
     why : str
-        The reason, in a sentence.
+        The reason for the verdict, in a sentence.
     """
 
     betas: Floats
@@ -79,15 +79,15 @@ def sample_rows(
         From the base to the machine; the first sweeps determine their spacing.
     n_chains : int
     n_first : int
-        Sweeps before the first row.
+        Sweeps before the first sampled row.
     n_sweeps : int
-        Minimum number of sweeps after these; more if n rows need more.
+        Minimum number of sweeps after the first ones; more if n rows need more.
     thin : int
         Minimum number of sweeps between rows of a chain.
     rows : ndarray of uint8, shape (any, d), optional
         Rows of data, in 0 and 1. Every second chain starts at one of them, the others at samples from the base.
     run : callable
-        `map`, or that of a pool of threads; the rows do not depend on it.
+        `map`, or the `map` of a pool of threads; the rows do not depend on it.
 
     Returns
     -------
@@ -109,21 +109,21 @@ def sample_rows(
         starts[::2] = rows[rng.integers(0, len(rows), len(starts[::2]))]
     state = start_chains(machine, n_chains, rng, np.linspace(0.0, 1.0, n_temperatures), starts)
     renewals = 0
-    for leg in range(LEGS):
-        state = advance(machine, state, max(1, n_first // LEGS), rng, run)
+    for part in range(BURN_IN_PARTS):
+        state = advance(machine, state, max(1, n_first // BURN_IN_PARTS), rng, run)
         renewals += int(state.renewals)
-        last = leg == LEGS - 1
-        state = state.recounted(None if last else respaced(state.betas, state.swap_rates))
+        is_last = part == BURN_IN_PARTS - 1
+        state = state.recounted(None if is_last else respaced(state.betas, state.swap_rates))
 
-    n_kept = -(-n // n_chains)
-    interval = max(thin, -(-n_sweeps // n_kept))
+    n_rounds = -(-n // n_chains)
+    interval = max(thin, -(-n_sweeps // n_rounds))
     summary = _summary_function(machine)
-    kept, traces = [], []
-    for _ in range(n_kept):
+    sampled_parts, traces = [], []
+    for _ in range(n_rounds):
         state, trace = advance_traced(machine, state, interval, rng, summary, run)
-        kept.append(state.rows)
+        sampled_parts.append(state.rows)
         traces.append(trace)
-    sampled = np.concatenate(kept)[:n]
+    sampled = np.concatenate(sampled_parts)[:n]
     return sampled, _mixing_of(state, np.concatenate(traces), renewals + int(state.renewals), n)
 
 
@@ -152,7 +152,7 @@ def effective_sample_size(trace: Floats) -> float:
     N C / tau, tau = 1 + 2 Sum_t rho_t. The autocorrelation rho_t = 1 - (W - mean_c gamma_ct) / V compares the
     autocovariances gamma within chains with the variance V of all values: chains that stay in different modes count as
     correlated, however quickly each of them moves. The sum is truncated by Geyer's (1992) initial monotone sequence:
-    where two neighboring terms together are no longer positive, and pairs never increase.
+    it ends before the first pair of neighboring terms whose sum is not positive, and sums of pairs may not increase.
 
     Examples
     --------
@@ -204,7 +204,7 @@ def _mixing_of(state: ChainState, trace: Floats, renewals: int, n: int) -> Mixin
         reason = f"Some temperatures swap only {np.nanmin(rates):.1%} of the time: use more temperatures."
     elif per_chain < FEWEST_RENEWALS:
         reason = f"A chain was renewed from beta = 0 only {per_chain:.2g} times: use more sweeps or temperatures."
-    elif not effective >= FEWEST_EFFECTIVE * n:
+    elif not effective >= LEAST_EFFECTIVE_SHARE * n:
         reason = f"The effective sample size of the {n} rows is {effective:.0f}: use more sweeps between rows."
     why = reason or f"The effective sample size of the {n} rows is {effective:.0f}, as far as the chains show."
     return Mixing(state.betas, rates, per_chain, effective, not reason, why)

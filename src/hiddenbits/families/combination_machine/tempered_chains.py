@@ -37,12 +37,12 @@ class ChainState(Arrays):
     Attributes
     ----------
     visible : ndarray of uint8, shape (T, chains, d)
-        Rows in 0 and 1; the last temperature is the machine's own.
+        Rows in 0 and 1; those at the last temperature are samples of the machine.
     betas : ndarray of shape (T,)
     sweeps : 0-d array
-        Sweeps so far, which determine the neighbors that swap next.
+        Number of sweeps so far: even or odd determines the neighbors that swap next.
     tried, accepted : ndarray of shape (T - 1,)
-        Swaps between neighbors.
+        Number of swaps proposed and accepted between neighbors.
     from_base : ndarray of uint8, shape (T, chains)
         Whether the row was at beta = 0 since it was last at beta = 1.
     renewals : 0-d array
@@ -65,13 +65,13 @@ class ChainState(Arrays):
 
     @property
     def swap_rates(self) -> Floats:
-        """Acceptance rate of swaps for each pair of neighbors; NaN where none was tried."""
+        """Acceptance rate of swaps for each pair of neighbors; NaN if none was proposed."""
         rates = np.full(len(self.tried), np.nan)
         np.divide(self.accepted, self.tried, out=rates, where=self.tried > 0)
         return rates
 
     def recounted(self, betas: ArrayLike | None = None) -> ChainState:
-        """Return the same rows with all counts at 0, at these temperatures if given."""
+        """Return the same rows with the counts of swaps and renewals at 0, and with new temperatures if given."""
         ladder = self.betas if betas is None else np.array(betas, dtype=np.float64)
         zeros = np.zeros_like(self.tried)
         return replace(self, betas=ladder, tried=zeros, accepted=zeros.copy(), renewals=np.zeros((), np.int64))
@@ -87,9 +87,9 @@ def start_chains(
     betas: ArrayLike = (1.0,),
     rows: Bytes | None = None,
 ) -> ChainState:
-    """Return chains that start at samples from the base, or at `rows` (0 and 1), the same at every temperature.
+    """Return chains that start at samples from the base distribution, or at `rows` (0 and 1) at every temperature.
 
-    Temperatures rise, from 0 or more to exactly 1.
+    `betas` increase, from 0 or more to exactly 1.
 
     Examples
     --------
@@ -107,9 +107,9 @@ def start_chains(
         visible = (machine.base_rows(T * n_chains, rng) > 0).astype(np.uint8).reshape(T, n_chains, d)
     else:
         visible = np.repeat(rows[None], T, axis=0)
-    none = np.zeros(T - 1, np.int64)
-    zero = np.zeros((), np.int64)
-    return ChainState(visible, ladder, zero, none, none.copy(), np.zeros((T, n_chains), np.uint8), zero.copy())
+    swaps, zero = np.zeros(T - 1, np.int64), np.zeros((), np.int64)
+    from_base = np.zeros((T, n_chains), np.uint8)
+    return ChainState(visible, ladder, zero, swaps, swaps.copy(), from_base, zero.copy())
 
 
 def advance(machine: Tempered, state: Chains, n_sweeps: int, rng: np.random.Generator, run: Run = map) -> Chains:
@@ -121,9 +121,9 @@ def advance(machine: Tempered, state: Chains, n_sweeps: int, rng: np.random.Gene
     state : ChainState
     n_sweeps : int
     rng : Generator
-        It seeds a generator for each group of chains.
+        Seeds a generator for each group of chains.
     run : callable
-        `map`, or that of a pool of threads; the result does not depend on it.
+        `map`, or the `map` of a pool of threads; the result does not depend on it.
     """
     return advance_traced(machine, state, n_sweeps, rng, None, run)[0]
 
@@ -139,9 +139,9 @@ def advance_traced(
     groups = groups_of(n_chains, max(1, GROUP_ROWS // T))
 
     def work(task: tuple[slice, np.random.Generator]) -> tuple[ChainState, Floats]:
-        g, own = task
+        g, group_rng = task
         part = replace(state, visible=state.visible[:, g], from_base=state.from_base[:, g])
-        return _advance_group(machine, part, n_sweeps, own, summary)
+        return _advance_group(machine, part, n_sweeps, group_rng, summary)
 
     parts = list(run(work, zip(groups, generators(rng, len(groups)), strict=True)))
     ends = [end for end, _ in parts]
@@ -189,10 +189,10 @@ def _advance_group(
     from_base = state.from_base.copy()
     tried, accepted, renewals = state.tried.copy(), state.accepted.copy(), int(state.renewals)
     trace: list[Floats] = []
-    last = int(state.sweeps) + n_sweeps - 1
-    for sweep in range(int(state.sweeps), last + 1):
+    last_sweep = int(state.sweeps) + n_sweeps - 1
+    for sweep in range(int(state.sweeps), last_sweep + 1):
         machine.sweep(x, a, beta, rng)
-        if T > 1 or summary is not None or sweep < last:
+        if T > 1 or summary is not None or sweep < last_sweep:
             machine.activations(x, out=a)
         if state.betas[0] == 0.0:
             from_base[0] = 1

@@ -1,7 +1,7 @@
-"""The work on every cell of a block, which dominates the cost of logistic PCA, in as few steps as possible.
+"""The computations for every cell of a block, which dominate the cost of logistic PCA.
 
-It runs in a few buffers of rows x columns that each thread keeps. Blocks are short enough for these to stay in the
-cache of a core.
+Each thread reuses a few buffers of rows x columns for them. Blocks are short enough for these to stay in the cache of a
+core.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from hiddenbits.maths.packed_symmetric import (
     solve_standing,
 )
 
-SMALLEST = {"d": 1e-13, "f": 1e-7}  # the least (xi/2)^2, by precision: below it kappa(xi) is 1/4
+LEAST_SQUARE = {"d": 1e-13, "f": 1e-7}  # least (xi/2)^2, for float64 and float32: kappa(xi) is 1/4 from there down
 _compiled = compiled_twin("hiddenbits.families.logistic_pca.kernels_numba")
-STEP_CELLS = 1 << 15  # cells processed together
+CELLS_AT_ONCE = 1 << 15  # cells processed together
 
 
 def sum_of_logs(values: AnyArray) -> AnyArray:
@@ -36,9 +36,9 @@ def sum_of_logs(values: AnyArray) -> AnyArray:
 
     It takes the log of products, because a logarithm costs more than all other work on a cell.
     """
-    most = 512 if values.dtype == np.float64 else 64  # 2^512 and 2^64 are still far from the largest number
+    max_factors = 512 if values.dtype == np.float64 else 64  # 2^512 and 2^64 are still far from the largest number
     n_factors, height = 1, len(values)
-    while height > 1 and n_factors < most:
+    while height > 1 and n_factors < max_factors:
         half = height // 2
         np.multiply(values[:half], values[height - half : height], out=values[:half])
         height -= half
@@ -49,60 +49,60 @@ def sum_of_logs(values: AnyArray) -> AnyArray:
 def quarter(V: AnyArray) -> AnyArray:
     """Return V/4, for which S V/4 is (xi/2)^2; b^2 is slightly larger, so that rounding leaves it above 0.
 
-    The increment is part of b^2 everywhere, so the result is the exact bound of a model with a b^2 larger by SMALLEST.
+    The increment is part of b^2 everywhere, so the bound is exactly that of a model with a b^2 larger by LEAST_SQUARE.
     """
     out = 0.25 * V
-    out[:, -1] += SMALLEST[out.dtype.char]
+    out[:, -1] += LEAST_SQUARE[out.dtype.char]
     return out
 
 
 def tangent_standing(
-    S: AnyArray, V4: AnyArray, blanks: MissingCells, *, heights: bool = True
+    S: AnyArray, V4: AnyArray, missing: MissingCells, *, heights: bool = True
 ) -> tuple[AnyArray, AnyArray]:
     """Return 4 kappa (d, rows) and, for each row, -Sum_i ln 2cosh(xi_i/2), at the best xi for the moments S: eq 8.
 
     S has shape (p, rows) and V4 is V/4, so that a product and a root give e = xi/2. With t = tanh(e): 4 kappa = t/e,
     where kappa is -2 lambda(xi) of the paper; and ln 2cosh(e) = e + ln 2 - ln(1 + t), which is exact for any e. Columns
-    are processed a few at a time: only kappa is kept for all cells, in a buffer of this thread. Without `heights` only
-    the e are summed.
+    are processed a few at a time: only kappa is kept for all cells, in a buffer of this thread. Without `heights`
+    the sums of ln(1 + t) are omitted.
     """
     d, n = len(V4), S.shape[1]
     if kernels_pay(V4.shape[1] / 6) and (compiled := _compiled()):
         cells, total = scratch("kappa", (n, d), V4.dtype), np.empty(n)
         np.matmul(S.T, V4.T, out=cells)
-        blanks.fill(cells, 0.0)
-        compiled.sweep(cells, V4.dtype.type(SMALLEST[V4.dtype.char]), compiled.FACTORS[V4.dtype.char], total)
-        blanks.fill(cells, 0.0)
-        total += blanks.counts * np.log(2.0)  # a missing cell counted as ln 2cosh(0)
+        missing.fill(cells, 0.0)
+        compiled.sweep(cells, V4.dtype.type(LEAST_SQUARE[V4.dtype.char]), compiled.LOG_FACTORS[V4.dtype.char], total)
+        missing.fill(cells, 0.0)
+        total += missing.counts * np.log(2.0)  # a missing cell counted as ln 2cosh(0)
         return cells.T, total
     kappa, total = scratch("kappa", (d, n), V4.dtype), np.zeros(n)
-    step = max(1, STEP_CELLS // max(n, 1))
+    step = max(1, CELLS_AT_ONCE // max(n, 1))
     for start in range(0, d, step):
         columns = slice(start, min(start + step, d))
         t = kappa[columns]
         e = scratch("xi", t.shape, V4.dtype)
-        total += _roots(S, V4[columns], blanks, columns, e)
+        total += _roots(S, V4[columns], missing, columns, e)
         np.tanh(e, out=t)
-        blanks.fill_standing(t, columns, 0.0)  # kappa = 0, and ln(1 + t) = 0
+        missing.fill_standing(t, columns, 0.0)  # kappa = 0, and ln(1 + t) = 0
         if heights:
-            plus = scratch("plus", t.shape, V4.dtype)
-            np.add(t, 1.0, out=plus)
-            total -= sum_of_logs(plus)
+            one_plus_t = scratch("one_plus_t", t.shape, V4.dtype)
+            np.add(t, 1.0, out=one_plus_t)
+            total -= sum_of_logs(one_plus_t)
         t /= e
-    total += (d - blanks.counts) * np.log(2.0) - blanks.counts
+    total += (d - missing.counts) * np.log(2.0) - missing.counts
     return kappa, np.negative(total, out=total)
 
 
-def _roots(S: AnyArray, V4: AnyArray, blanks: MissingCells, columns: slice, e: AnyArray) -> AnyArray:
+def _roots(S: AnyArray, V4: AnyArray, missing: MissingCells, columns: slice, e: AnyArray) -> AnyArray:
     """Put xi/2 into `e`, 1 where a cell is missing; return the sums over these columns."""
     ones = np.ones(len(V4), e.dtype)
-    for least in (None, SMALLEST[e.dtype.char]):
+    for least in (None, LEAST_SQUARE[e.dtype.char]):
         np.matmul(V4, S, out=e)
-        if least is not None:  # rounding led to a number below 0 nevertheless
+        if least is not None:  # second attempt: rounding made a number negative
             np.maximum(e, least, out=e)
         with np.errstate(invalid="ignore"):
             np.sqrt(e, out=e)
-        blanks.fill_standing(e, columns, 1.0)
+        missing.fill_standing(e, columns, 1.0)
         total = ones @ e
         if not np.isnan(total).any():
             break
@@ -111,22 +111,22 @@ def _roots(S: AnyArray, V4: AnyArray, blanks: MissingCells, columns: slice, e: A
 
 # Steps of the row posteriors between two updates of the parameters: the largest part of the cost of an iteration.
 #
-# Rows are the last axis of arrays. In two dimensions a compiled twin (`kernels_numba.py`) does all of it.
+# The last axis of arrays is that of the rows. In two dimensions a compiled twin (`kernels_numba.py`) does all steps.
 
 
 def inner_steps(
-    V4: AnyArray, linear: Floats, blanks: MissingCells, posterior: Posterior, n_steps: int
+    V4: AnyArray, linear: Floats, missing: MissingCells, posterior: Posterior, n_steps: int
 ) -> tuple[Posterior, AnyArray, Floats]:
     """Return the posterior after some steps, with the last 4 kappa (d, rows) and the bound of each row.
 
     With G = Sum kappa w^ w^' the bound at the best posterior for these kappa is
-    Sum [ -ln 2cosh(xi/2) + (kappa/2) xi^2 + r b - (kappa/2) b^2 ] + (1/2) h.mean - (1/2) ln |P|,
-    where Sum kappa xi^2 is the inner product of G with the S that xi came from, and Sum kappa b^2 the last number
-    of G. 4 kappa is in a buffer of this thread.
+    Sum [ -ln 2cosh(xi/2) + (kappa/2) xi^2 + r b - (kappa/2) b^2 ] + (1/2) h.mean - (1/2) ln |P|.
+    Sum kappa xi^2 is the inner product of G with the S that xi came from, and Sum kappa b^2 is the last number
+    of G. 4 kappa is in a buffer that the next call of this thread overwrites.
     """
     n, q = posterior.mean.shape
-    if q == 2 and blanks.where is None and kernels_pay() and (compiled := _compiled()):
-        return _steps_of_two(compiled, V4, linear, posterior, n_steps)
+    if q == 2 and missing.where is None and kernels_pay() and (compiled := _compiled()):
+        return _inner_steps_of_two(compiled, V4, linear, posterior, n_steps)
     inner, edge, one = inner_places(q + 1), edge_places(q + 1), identity(q)[:, None].astype(V4.dtype)
     mean, covariance, pull = (np.ascontiguousarray(a.T) for a in (posterior.mean, posterior.covariance, linear))
     for steps_left in reversed(range(n_steps)):
@@ -136,7 +136,7 @@ def inner_steps(
             np.ones(n, V4.dtype),
             scratch("S", (packed_size(q + 1), n), V4.dtype),
         )
-        kappa, heights = tangent_standing(S, V4, blanks, heights=steps_left == 0)
+        kappa, heights = tangent_standing(S, V4, missing, heights=steps_left == 0)
         G = V4.T @ kappa
         h = pull[:q] - G[edge] / ROOT2
         covariance, log_det, mean = solve_standing(one + G[inner], h)  # eqs 6 and 7
@@ -144,20 +144,20 @@ def inner_steps(
     return Posterior(mean.T, covariance.T), kappa, bound
 
 
-def _steps_of_two(
+def _inner_steps_of_two(
     compiled: Any, V4: AnyArray, linear: Floats, posterior: Posterior, n_steps: int
 ) -> tuple[Posterior, AnyArray, Floats]:
     n, d = len(linear), len(V4)
     mean, covariance = posterior.mean.copy(order="C"), posterior.covariance.copy(order="C")
     cells, bound = scratch("kappa", (n, d), V4.dtype), np.empty(n)
-    least, factors = V4.dtype.type(SMALLEST[V4.dtype.char]), compiled.FACTORS[V4.dtype.char]
+    least, factors = V4.dtype.type(LEAST_SQUARE[V4.dtype.char]), compiled.LOG_FACTORS[V4.dtype.char]
     V = np.ascontiguousarray(V4.T)
     compiled.steps_of_two(V, linear, mean, covariance, n_steps, least, factors, cells, bound)
     return Posterior(mean, covariance), cells.T, bound
 
 
 def curvatures(kappa: AnyArray, posterior: Posterior, weights: Floats) -> Floats:
-    """Return Sum_n weight kappa <x^ x^'>, packed, of each column: eq 11's matrix. `kappa` is that of `inner_steps`."""
+    """Return Sum_n weight kappa <x^ x^'>, packed, of each column, the matrix of eq 11, given 4 kappa."""
     n, q = posterior.mean.shape
     p, dtype = packed_size(q + 1), kappa.dtype
     mean, covariance = (np.ascontiguousarray(a.T, dtype) for a in (posterior.mean, posterior.covariance))

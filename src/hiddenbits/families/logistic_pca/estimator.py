@@ -19,10 +19,10 @@ from hiddenbits.families._base.latent_space import LatentSpaceEstimator
 from hiddenbits.families._base.parameters import COMMON, DRAWS, MOST_NODES, HiddenParts
 from hiddenbits.families.logistic_pca.grid_em import LogisticGrid
 from hiddenbits.families.logistic_pca.information import LogisticScores
-from hiddenbits.families.logistic_pca.model import ROW_CELLS, Logistic
+from hiddenbits.families.logistic_pca.model import CELLS_PER_SLICE, Logistic
 from hiddenbits.families.logistic_pca.params import canonical
 from hiddenbits.families.logistic_pca.refine import RefinedLogistic
-from hiddenbits.families.logistic_pca.sparse.model_choice import CELLS, ONES, TALLEST, plain_params, sparse_model
+from hiddenbits.families.logistic_pca.sparse.model_choice import CELLS, MAX_BLOCK_ROWS, ONES, plain_params, sparse_model
 from hiddenbits.model_api import RowModel
 from hiddenbits.store.validation import require
 
@@ -102,7 +102,7 @@ class Quadrature(BaseEstimator):  # type: ignore[misc]
 LOGISTIC_TO_NORMAL = 1.702  # sigma(1.702 z) is within .01 of the normal distribution function of z
 
 
-class LogisticPCA(LatentSpaceEstimator[Any, Any]):  # parameters of a fit by the cells, or by the 1s
+class LogisticPCA(LatentSpaceEstimator[Any, Any]):  # parameters of a fit over all cells, or over the 1s
     """Logistic PCA, or multidimensional two-parameter item response model: binary data from a few latent dimensions.
 
     Each row has a latent position x ~ N(0, I), and P(cell i = 1 | x) = sigma(w_i.x + b_i) (Tipping 1998). Missing cells
@@ -226,8 +226,8 @@ class LogisticPCA(LatentSpaceEstimator[Any, Any]):  # parameters of a fit by the
         self.random_state = random_state
 
     def _options(self) -> dict[str, Any]:
-        words = {"variational": Variational(), "quadrature": Quadrature(), "sampling": Quadrature(nodes="draws")}
-        return {"method": words.get(str(self.method), self.method)}
+        by_name = {"variational": Variational(), "quadrature": Quadrature(), "sampling": Quadrature(nodes="draws")}
+        return {"method": by_name.get(str(self.method), self.method)}
 
     def _model(self) -> Logistic | LogisticGrid:
         method = self._options()["method"]
@@ -283,14 +283,15 @@ class LogisticPCA(LatentSpaceEstimator[Any, Any]):  # parameters of a fit by the
 
     def _height(self, model: RowModel[Any, Any], table: Table) -> int:
         height = super()._height(model, table)
-        return max(height, min(TALLEST, ROW_CELLS // table.shape[1]))  # similar rows are processed together
+        # Tall blocks, because similar rows are processed together.
+        return max(height, min(MAX_BLOCK_ROWS, CELLS_PER_SLICE // table.shape[1]))
 
     def _pass_height(self, model: RowModel[Any, Any], table: Table) -> int:
         return super()._height(model, table)
 
     def _fit_info(self) -> dict[str, str]:
-        story, sparse = super()._fit_info(), " (iterations over the 1s, rows grouped by latent position)"
-        return {**story, "iterations": story["iterations"] + sparse} if self.cost_ == ONES else story
+        info, sparse = super()._fit_info(), " (iterations over the 1s, rows grouped by latent position)"
+        return {**info, "iterations": info["iterations"] + sparse} if self.cost_ == ONES else info
 
     def _extra_meta(self) -> dict[str, object]:
         return {"cost": ONES} if self.cost_ == ONES else {}
@@ -304,7 +305,7 @@ class LogisticPCA(LatentSpaceEstimator[Any, Any]):  # parameters of a fit by the
 
     def _fit_warnings(self) -> list[str]:
         cautions, model = super()._fit_warnings(), self._model()
-        if isinstance(model, LogisticGrid) and model.nodes == "grid" and model.blurs(self._params):
+        if isinstance(model, LogisticGrid) and model.nodes == "grid" and model.is_too_coarse(self._params):
             cautions.append(
                 "The grid is too coarse for loadings this large, and rows may cluster at its nodes. Increase "
                 "n_nodes or ridge, or use method='variational'."

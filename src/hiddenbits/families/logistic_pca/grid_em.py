@@ -1,9 +1,9 @@
 """Logistic PCA on fixed nodes: exact EM on a grid, and the paper's EM on a sample from the prior (section 3).
 
-With nodes x_l and weights pi_l in place of the prior the model is a mixture whose classes are tied by
+With nodes x_l and weights pi_l in place of the prior the model is a mixture whose class probabilities are
 P(t_i = 1 | l) = sigma(w_i.x_l + b_i) (eq 3), so that EM has sufficient statistics: for each column the expected 1s
 and observed cells at each node. The M-step is a logistic regression for each column, by Newton steps that are halved
-where they would lower the objective. On a grid that is fine enough this is maximum likelihood itself.
+while they would decrease the objective. On a sufficiently fine grid the result is that of maximum likelihood.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from hiddenbits.data import Block
 from hiddenbits.data.declared import WeightedSums
 from hiddenbits.data.operands import sums_over_rows
 from hiddenbits.data.summary import ColumnSums
-from hiddenbits.families.logistic_pca.model import FURTHEST, Logistic
+from hiddenbits.families.logistic_pca.model import LARGEST_PARAMETER, Logistic
 from hiddenbits.families.logistic_pca.params import LogisticParams, params_mismatch
-from hiddenbits.families.logistic_pca.rows import LogisticRows, activations, chances
+from hiddenbits.families.logistic_pca.rows import LogisticRows, activations, safe_sigmoid
 from hiddenbits.families.logistic_pca.start import start_logistic
 from hiddenbits.maths.gauss_hermite import ACCURACY, Rule, accuracy, random_nodes, regular_grid
 from hiddenbits.maths.numerics import softmax_rows, softplus
@@ -29,16 +29,16 @@ from hiddenbits.maths.ridge import effective_ridge, log_prior
 from hiddenbits.model_api import AsOnSubsample, Footprint, Key, Passes, Promises
 
 ROUNDING = 1e-13  # a smaller relative decrease is rounding: if steps depended on it, equal tables would fit differently
-NEWTON_STEPS = 3  # of an M-step, which starts where the last one ended
-BLURRED = 5.0  # below exp(-5), about 1%, a grid is fine enough to fit on
-GRID_NODES = {1: 121, 2: 31, 3: 15}  # along each axis, by default
+NEWTON_STEPS = 3  # of an M-step; few suffice, as it starts from the result of the last one
+LEAST_ACCURACY = 5.0  # minus the log of a grid's relative error: exp(-5), about 1%, is good enough for a fit
+GRID_NODES = {1: 121, 2: 31, 3: 15}  # default nodes along each axis, by the number of dimensions
 
 
 @dataclass(frozen=True, eq=False)
 class GridStats(WeightedSums):
     """Weighted log-likelihood, rows, and for each column and node the expected 1s and observed cells.
 
-    `observed` has a single row where nothing is missing: it is then the same for every column.
+    `observed` has a single row if no cell is missing: it is then the same for every column.
     """
 
     bound: Floats
@@ -87,9 +87,9 @@ class LogisticGrid(AsOnSubsample, LogisticRows):
         """Whether the nodes of the fit are a grid that is fine enough for these parameters."""
         return self.nodes == "grid" and accuracy(params.loadings, params.growth, self._spacing) >= ACCURACY
 
-    def blurs(self, params: LogisticParams) -> bool:
+    def is_too_coarse(self, params: LogisticParams) -> bool:
         """Whether the fit's grid is too coarse for a reliable likelihood."""
-        return self.nodes == "grid" and accuracy(params.loadings, params.growth, self._spacing) < BLURRED
+        return self.nodes == "grid" and accuracy(params.loadings, params.growth, self._spacing) < LEAST_ACCURACY
 
     @property
     def _spacing(self) -> float:
@@ -97,7 +97,7 @@ class LogisticGrid(AsOnSubsample, LogisticRows):
         return float(nodes[1, -1] - nodes[0, -1])
 
     def rule(self, params: LogisticParams) -> Rule | None:
-        """Return the fit's own grid where it is fine enough, otherwise one that is."""
+        """Return the grid of the fit if it is fine enough for these parameters, otherwise a finer one."""
         return self.fitted_rule if self.resolves(params) else params.grid
 
     def footprint(self, n_columns: int, row_cells: float) -> Footprint:
@@ -138,7 +138,7 @@ class LogisticGrid(AsOnSubsample, LogisticRows):
         """Return log-likelihood plus log prior, -(ridge/2) Sum (|w|^2 + (b - c)^2)."""
         return float(stats.bound) + float(log_prior(params.joint, params.center, self.ridge).sum())
 
-    def _columns(self, params: LogisticParams, joint: Floats, stats: GridStats, nodes: Floats) -> Floats:
+    def _column_objectives(self, params: LogisticParams, joint: Floats, stats: GridStats, nodes: Floats) -> Floats:
         """Return the expected log-likelihood of each column, with its prior."""
         A = activations(params.with_joint(joint), nodes).T
         return np.asarray(
@@ -151,15 +151,15 @@ class LogisticGrid(AsOnSubsample, LogisticRows):
         extended = np.column_stack([nodes, np.ones(len(nodes))])
         squares = pack_outer(extended)
         joint = params.joint
-        best = self._columns(params, joint, stats, nodes)
+        best = self._column_objectives(params, joint, stats, nodes)
         for _ in range(NEWTON_STEPS):
-            p = chances(activations(params.with_joint(joint), nodes)).T
+            p = safe_sigmoid(activations(params.with_joint(joint), nodes)).T
             gradient = (stats.ones - stats.observed * p) @ extended - ridge * joint
             gradient[:, -1] += ridge * params.center
             matrix = unpack((stats.observed * (p * (1.0 - p))) @ squares, k) + ridge * np.eye(k)
             step = np.linalg.solve(matrix, gradient[..., None])[..., 0]
             for _ in range(12):
-                new = self._columns(params, joint + step, stats, nodes)
+                new = self._column_objectives(params, joint + step, stats, nodes)
                 decreased = ~(new >= best - ROUNDING * np.abs(best))
                 if not decreased.any():
                     break
@@ -174,8 +174,8 @@ class LogisticGrid(AsOnSubsample, LogisticRows):
         return params.joint.ravel()
 
     def from_vector(self, vector: Floats, params: LogisticParams) -> LogisticParams:
-        """Return parameters at `vector`; what is not extrapolated comes from `params`."""
-        return params.with_joint(np.clip(vector, -FURTHEST, FURTHEST).reshape(params.joint.shape))
+        """Return parameters with W and b from `vector`, and the center of `params`."""
+        return params.with_joint(np.clip(vector, -LARGEST_PARAMETER, LARGEST_PARAMETER).reshape(params.joint.shape))
 
     def gaussian_posterior(self, params: LogisticParams, block: Block, *, refined: bool) -> Posterior:
         """Return the best Gaussian posterior of each row, to sample from."""
@@ -224,5 +224,5 @@ class LogisticGrid(AsOnSubsample, LogisticRows):
         """Return the statistics that the model expects, for online EM to continue from a fit."""
         rule = self.fitted_rule
         share = weight * np.exp(rule.log_weights)[None, :]
-        ones = chances(activations(params, rule.nodes)).T * share
+        ones = safe_sigmoid(activations(params, rule.nodes)).T * share
         return GridStats(np.zeros(()), np.asarray(weight), ones, share)

@@ -2,8 +2,8 @@
 
 Coordinates: the loadings as in `components_`, dimension by dimension, then the intercepts. At a node x of the grid a
 row has the score o_i (t_i - p_i(x)) x^ for column i, with x^ = (x, 1). The score of the row is its posterior mean
-(Fisher), and its information E[-S'] - Var[S] (Louis). A rotation changes no likelihood, so the
-information has no inverse until a condition fixes the orientation: here the canonical one, orthogonal columns of W.
+(Fisher), and its information E[-S'] - Var[S] (Louis). A rotation does not change the likelihood, so
+the information has no inverse until a condition fixes the orientation: here that columns of W are orthogonal.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from hiddenbits.array_types import Floats, Rows
 from hiddenbits.data import Block
 from hiddenbits.families.logistic_pca.params import LogisticParams
-from hiddenbits.families.logistic_pca.rows import LogisticRows, activations, chances
+from hiddenbits.families.logistic_pca.rows import LogisticRows, activations, safe_sigmoid
 from hiddenbits.maths.free_parameters import FreeParameters, Quantity
 from hiddenbits.maths.gauss_hermite import Rule
 
@@ -72,10 +72,10 @@ class LogisticScores:
         return self.params.with_joint(np.ascontiguousarray(joint))
 
     def _gradients(self, block: Block) -> Iterator[tuple[Rows, Nodes, Floats, Floats, Floats, Floats]]:
-        """Yield some rows at a time: their nodes with posterior weights, cells, observed cells, and gradients."""
+        """Yield for some rows at a time: rows, nodes, posterior weights, cells, observed cells, and gradients."""
         ones, observed = (bits.to_dense().astype(np.float64) for bits in (block.x, block.observed))
         for rows, nodes, r, _ in self.model.on_grid(self.params, self.rule, block):
-            extended, p = np.column_stack([nodes, np.ones(len(nodes))]), chances(activations(self.params, nodes))
+            extended, p = np.column_stack([nodes, np.ones(len(nodes))]), safe_sigmoid(activations(self.params, nodes))
             x, o, mean = ones[rows], observed[rows], r @ extended
             parts = [x * mean[:, a : a + 1] - o * (r @ (p * extended[:, a : a + 1])) for a in range(extended.shape[1])]
             yield rows, (extended, p), r, x, o, np.concatenate(parts, axis=1)
@@ -115,7 +115,7 @@ class LogisticScores:
 
 
 def _observed_pairs(wr: Floats, o: Floats, p: Floats, square: Floats) -> Floats:
-    """Return Sum_nl wr_nl square_l (o_n p_l)(o_n p_l)' over rows with missing cells: node by node, the costly part."""
+    """Return Sum_nl wr_nl square_l (o_n p_l)(o_n p_l)' over rows with missing cells; node by node, which is slow."""
     total = np.zeros((p.shape[1], p.shape[1]))
     if len(o):
         for node in np.flatnonzero(wr.sum(axis=0) * np.abs(square) > 0.0):

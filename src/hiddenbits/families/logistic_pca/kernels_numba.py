@@ -1,8 +1,8 @@
-"""Compiled work on every cell, with numba (the extra `fast`): row by row, in one sweep.
+"""Compiled computations for every cell, with numba (the extra `fast`): row by row, in one sweep.
 
 With s = (xi/2)^2, e its root and u = exp(-2e), 4 kappa = tanh(e)/e = (1 - u)/(e (1 + u)) and
 ln 2cosh(e) = e + ln(1 + u).
-The logarithm is that of products over columns. Packed matrices are as in `packed_symmetric.py`.
+Logarithms are taken of products over columns. Packed matrices are as in `packed_symmetric.py`.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from hiddenbits.array_types import AnyArray, Floats
-from hiddenbits.families.logistic_pca.gaussian_cells import BASE, FIRST, POINTS, SHIFT, STEP
+from hiddenbits.families.logistic_pca.gaussian_cells import BASE_BITS, FIRST_OCTAVE, MEAN_STEP, N_MEANS, OCTAVE_SHIFT
 from hiddenbits.maths.exp_numba import as_integer, compiled, plus_and_minus_exp, reordered
 
-FACTORS = {"d": 512, "f": 64}  # between 1 and 2, in a product: 2^512 and 2^64 are far from the largest numbers
-LARGE = 2.0**500  # of such products together
+LOG_FACTORS = {"d": 512, "f": 64}  # numbers from 1 to 2 in a product, by precision: 2^512 and 2^64 do not overflow
+LARGEST_PRODUCT = 2.0**500  # a larger product of these products is replaced by its logarithm
 ROOT2 = math.sqrt(2.0)
 
 
@@ -35,7 +35,7 @@ def _sweep_row(cells: AnyArray, least: Any, factors: int) -> float:
             product *= plus
         height += total
         whole *= product
-        if whole > LARGE:
+        if whole > LARGEST_PRODUCT:
             height += math.log(whole)
             whole = 1.0
     return height + math.log(whole)
@@ -87,7 +87,7 @@ def steps_of_two(
             across, up = linear[n, 0] - g3 / ROOT2, linear[n, 1] - g4 / ROOT2
             x, y = (q * across - r * up) / determinant, (p * up - r * across) / determinant
             xx, xy, yy = q / determinant, -ROOT2 * r / determinant, p / determinant
-        inner = t0 * g0 + t1 * g1 + t2 * g2 + t3 * g3 + t4 * g4  # without g5, which would cancel
+        inner = t0 * g0 + t1 * g1 + t2 * g2 + t3 * g3 + t4 * g4  # g5 is omitted: it would cancel
         bound[n] = 0.5 * (inner + across * x + up * y - math.log(determinant)) + linear[n, 2] - height
         mean[n, 0], mean[n, 1] = x, y
         covariance[n, 0], covariance[n, 1], covariance[n, 2] = xx, xy, yy
@@ -95,9 +95,9 @@ def steps_of_two(
 
 # The compiled twin of `gaussian_cells.cell_expectations`.
 #
-# The same series, with the orders summed first for the cell's heat (d0 to d8), then for its mean.
+# The series is the same. It is summed over the powers of y, the heat, first (d0 to d8), then over those of x, the mean.
 
-PER_STEP, LAST = 1.0 / STEP, POINTS - 1
+MEANS_PER_UNIT, LAST_MEAN = 1.0 / MEAN_STEP, N_MEANS - 1
 
 
 @compiled
@@ -106,10 +106,10 @@ def cell_expectations(mean: Floats, heat: Floats, heats: Floats, rows: Floats, o
     for r in range(mean.shape[0]):
         for c in range(mean.shape[1]):
             a, h = abs(mean[r, c]), heat[r, c]
-            i = int(a * PER_STEP + 0.5) if a < LAST * STEP else LAST
-            j = (as_integer(h + FIRST) >> SHIFT) - BASE
+            i = int(a * MEANS_PER_UNIT + 0.5) if a < LAST_MEAN * MEAN_STEP else LAST_MEAN
+            j = (as_integer(h + FIRST_OCTAVE) >> OCTAVE_SHIFT) - BASE_BITS
             j = j if 0 <= j < len(heats) else 0  # wider than the table, or NaN
-            row = rows[POINTS * j + i]
+            row = rows[N_MEANS * j + i]
             y = h - heats[j]
             y2, y3, y4, y5 = y / 2.0, y / 3.0, y / 4.0, y / 5.0
             d8 = row[8] + y * row[10]
@@ -121,7 +121,7 @@ def cell_expectations(mean: Floats, heat: Floats, heats: Floats, rows: Floats, o
             d2 = row[2] + y * (row[4] + y2 * (row[6] + y3 * (row[8] + y4 * row[10])))
             d1 = row[1] + y * (row[3] + y2 * (row[5] + y3 * (row[7] + y4 * row[9])))
             d0 = row[0] + y * (row[2] + y2 * (row[4] + y3 * (row[6] + y4 * (row[8] + y5 * row[10]))))
-            x = a - i * STEP
+            x = a - i * MEAN_STEP
             x2, x3, x4, x5, x6, x7 = x / 2.0, x / 3.0, x / 4.0, x / 5.0, x / 6.0, x / 7.0
             tilt = d1 + x * (d2 + x2 * (d3 + x3 * (d4 + x4 * (d5 + x5 * (d6 + x6 * (d7 + x7 * d8))))))
             out[0, r, c] = d0 + x * (d1 + x2 * (d2 + x3 * (d3 + x4 * (d4 + x5 * (d5 + x6 * (d6 + x7 * d7))))))

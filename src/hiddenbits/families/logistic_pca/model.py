@@ -11,9 +11,9 @@ is quadratic in x, so that the posterior is Gaussian and everything is a matrix 
     P = I + Sum kappa w w'   (eq 6, inverted)      h = Sum (r - kappa b) w,  mean = P^-1 h   (eq 7)
     xi^2 = w^' <x^ x^'> w^   (eq 8)                [Sum_n kappa <x^ x^'>] w^ = Sum_n r <x^>  (eq 11)
 
-A missing cell has kappa = r = 0; kappa is -2 lambda(xi) of the paper.
+A missing cell has kappa = r = 0; kappa is -2 lambda(xi) in the paper.
 An iteration computes xi from the stored posterior of each row, the posterior from xi, and the statistics from both.
-Each of these steps, and the update, raises the bound, so that it never decreases.
+Each of these steps, and the update, increases the bound or leaves it unchanged.
 
 | letter | meaning | shape |
 |---|---|---|
@@ -41,7 +41,7 @@ from hiddenbits.data.operands import Operand, product_with_totals, sums_over_row
 from hiddenbits.data.summary import ColumnSums
 from hiddenbits.families.logistic_pca.cell_kernels import curvatures, inner_steps, quarter
 from hiddenbits.families.logistic_pca.params import LogisticParams, LogisticStats, params_mismatch, stats_flaw
-from hiddenbits.families.logistic_pca.refined_rows import FIRST_STEPS, settled_rows
+from hiddenbits.families.logistic_pca.refined_rows import VARIATIONAL_STEPS, converged_rows
 from hiddenbits.families.logistic_pca.rows import LogisticRows
 from hiddenbits.families.logistic_pca.start import expected_statistics, start_logistic
 from hiddenbits.maths.missing_cells import MissingCells
@@ -49,15 +49,15 @@ from hiddenbits.maths.packed_symmetric import Posterior, identity, pack_outer, p
 from hiddenbits.maths.ridge import effective_ridge, log_prior
 from hiddenbits.model_api import AsOnSubsample, Footprint, Key, Passes, Promises
 
-FURTHEST = 1e3  # extrapolated loadings stay within this
-ROW_CELLS = 1 << 22  # cells that a row function processes together, whatever the height of its block
-MOST_STEPS, CHECK_EVERY = 64, 8  # inner steps of a posterior that must converge
-STILL = {"d": 1e-8, "f": 1e-4}  # by precision: a row whose mean moved less between two checks has converged
+LARGEST_PARAMETER = 1e3  # extrapolated loadings and intercepts are clipped to this
+CELLS_PER_SLICE = 1 << 22  # cells that a row function processes together; taller blocks are divided
+MAX_INNER_STEPS, STEPS_PER_CHECK = 64, 8  # of a posterior that must converge
+CONVERGED_MOVE = {"d": 1e-8, "f": 1e-4}  # a row has converged if its mean moved less between checks; by precision
 
 
 @dataclass(frozen=True, eq=False)
 class PreparedLogistic:
-    """What `prepare` computes for all blocks: w^ and V/4 in the precision of the cells, and the column sums of w^."""
+    """Results of `prepare` for all blocks: w^ and V/4 in the precision of the cells, and the column sums of w^."""
 
     joint: AnyArray
     V4: AnyArray
@@ -79,11 +79,11 @@ class Logistic(AsOnSubsample, LogisticRows):
     dtype : {"float64", "float32"}
         Precision of the work on cells; statistics are always added in float64.
     cold_steps : int
-        Inner steps for a row that has no posterior yet. Two, as in the paper, lose 4 nats per row.
+        Inner steps for a row that has no posterior yet. With two, as in the paper, the fit loses 4 nats per row.
     warm_steps : int
         Inner steps for a row with a posterior from the last iteration.
     n_draws, seed : int
-        Samples per row, and their seed, where a likelihood is estimated by importance sampling.
+        Samples per row, and their seed, if a likelihood is estimated by importance sampling.
     """
 
     n_components: int = 2
@@ -119,7 +119,7 @@ class Logistic(AsOnSubsample, LogisticRows):
     def footprint(self, n_columns: int, row_cells: float) -> Footprint:
         """Return what a block costs: three products of columns x p, and arrays of cells."""
         p = packed_size(self.n_components + 1)
-        # Only kappa is kept for all cells; a float32 takes half the memory.
+        # Of arrays of cells only kappa is kept; float32 takes half the memory.
         size = (n_columns + (n_columns if row_cells >= n_columns else 0)) * (1.0 if self.dtype == "float64" else 0.5)
         return Footprint(working=size + 2 * p, statistics=n_columns * p, flops=6.0 * n_columns * p)
 
@@ -143,7 +143,7 @@ class Logistic(AsOnSubsample, LogisticRows):
         return PreparedLogistic(joint, quarter(pack_outer(joint)), totals)
 
     def linear(self, shared: PreparedLogistic, block: Block) -> Floats:
-        """Return Sum_i r_i w^_i for each row: the part of the data in the posterior."""
+        """Return Sum_i r_i w^_i for each row, through which the data enter the posterior."""
         return linear_terms(shared.joint, shared.totals, *self._operands(shared, block))
 
     def _operands(self, shared: PreparedLogistic, block: Block) -> tuple[Operand, Operand]:
@@ -154,13 +154,13 @@ class Logistic(AsOnSubsample, LogisticRows):
     def _converged_posterior(self, shared: PreparedLogistic, linear: Floats, block: Block) -> tuple[Posterior, Floats]:
         """Return posterior and bound of each row after convergence, or after the maximum number of steps."""
         posterior, bounds = self.cold(shared, block), np.empty(block.n_rows)
-        moving_rows, current, limit = np.arange(block.n_rows), posterior, STILL[shared.V4.dtype.char]
-        for _ in range(0, MOST_STEPS, CHECK_EVERY):
-            blanks = MissingCells.of(block.observed.take(moving_rows))
-            new, _, bounds[moving_rows] = inner_steps(shared.V4, linear[moving_rows], blanks, current, CHECK_EVERY)
-            in_motion = np.abs(new.mean - current.mean).max(axis=1) > limit
+        moving_rows, current, limit = np.arange(block.n_rows), posterior, CONVERGED_MOVE[shared.V4.dtype.char]
+        for _ in range(0, MAX_INNER_STEPS, STEPS_PER_CHECK):
+            missing = MissingCells.of(block.observed.take(moving_rows))
+            new, _, bounds[moving_rows] = inner_steps(shared.V4, linear[moving_rows], missing, current, STEPS_PER_CHECK)
+            moving = np.abs(new.mean - current.mean).max(axis=1) > limit
             posterior.mean[moving_rows], posterior.covariance[moving_rows] = new.mean, new.covariance
-            moving_rows, current = moving_rows[in_motion], Posterior(new.mean[in_motion], new.covariance[in_motion])
+            moving_rows, current = moving_rows[moving], Posterior(new.mean[moving], new.covariance[moving])
             if not len(moving_rows):
                 break
         return posterior, bounds
@@ -174,9 +174,9 @@ class Logistic(AsOnSubsample, LogisticRows):
         self, params: LogisticParams, shared: PreparedLogistic, block: Block, carry: Posterior | None, key: Key
     ) -> tuple[LogisticStats, Posterior]:
         """E-step: the posterior of each row, and with it the two sums of each column."""
-        operands, blanks = self._operands(shared, block), MissingCells.of(block.observed)
+        operands, missing = self._operands(shared, block), MissingCells.of(block.observed)
         linear = linear_terms(shared.joint, shared.totals, *operands)
-        posterior, kappa, bound = self.expect_rows(shared, block, linear, blanks, carry)
+        posterior, kappa, bound = self.expect_rows(shared, block, linear, missing, carry)
         sums = linear_sums(operands, block.weights[:, None] * posterior.extended(), self.dtype)
         return self.sum_rows(block.weights, sums, posterior, kappa, bound), posterior
 
@@ -185,12 +185,12 @@ class Logistic(AsOnSubsample, LogisticRows):
         shared: PreparedLogistic,
         block: Block,
         linear: Floats,
-        blanks: MissingCells,
+        missing: MissingCells,
         carry: Posterior | None,
     ) -> tuple[Posterior, AnyArray, Floats]:
-        """Return the posterior of each row, 4 kappa (in this thread's buffer) and each row's bound."""
+        """Return the posterior of each row, 4 kappa (in a buffer of this thread) and the bound of each row."""
         n_steps = self.cold_steps if carry is None else self.warm_steps
-        return inner_steps(shared.V4, linear, blanks, carry or self.cold(shared, block), n_steps)
+        return inner_steps(shared.V4, linear, missing, carry or self.cold(shared, block), n_steps)
 
     def sum_rows(
         self, weights: Floats, linear: Floats, posterior: Posterior, kappa: AnyArray, bound: Floats
@@ -221,8 +221,8 @@ class Logistic(AsOnSubsample, LogisticRows):
         return params.joint.ravel()
 
     def from_vector(self, vector: Floats, params: LogisticParams) -> LogisticParams:
-        """Return parameters at `vector`; what is not extrapolated comes from `params`."""
-        return params.with_joint(np.clip(vector, -FURTHEST, FURTHEST).reshape(params.joint.shape))
+        """Return parameters with W and b from `vector`, and the center of `params`."""
+        return params.with_joint(np.clip(vector, -LARGEST_PARAMETER, LARGEST_PARAMETER).reshape(params.joint.shape))
 
     # Row functions: see LatentRows and LogisticRows for those that integrate.
 
@@ -232,9 +232,9 @@ class Logistic(AsOnSubsample, LogisticRows):
         for part in _slices(block):
             linear = self.linear(shared, part)
             if refined:
-                blanks, cold = MissingCells.of(part.observed), self.cold(shared, part)
-                posterior = inner_steps(shared.V4, linear, blanks, cold, min(self.cold_steps, FIRST_STEPS))[0]
-                rows = settled_rows(params, linear, part, blanks, posterior)
+                missing, cold = MissingCells.of(part.observed), self.cold(shared, part)
+                posterior = inner_steps(shared.V4, linear, missing, cold, min(self.cold_steps, VARIATIONAL_STEPS))[0]
+                rows = converged_rows(params, linear, part, missing, posterior)
                 posterior, bound = rows.posterior, rows.bound
             else:
                 posterior, bound = self._converged_posterior(shared, linear, part)
@@ -282,8 +282,8 @@ def linear_sums(operands: tuple[Operand, Operand], extended: Floats, dtype: DTyp
 
 
 def _slices(block: Block) -> Iterator[Block]:
-    """Yield a block's rows, few enough at a time for arrays of rows x columns."""
-    step = max(1, ROW_CELLS // max(block.n_columns, 1))
+    """Yield parts of a block with few enough rows for arrays of rows x columns."""
+    step = max(1, CELLS_PER_SLICE // max(block.n_columns, 1))
     if step >= block.n_rows:
         yield block
         return

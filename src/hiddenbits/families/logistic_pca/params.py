@@ -1,7 +1,4 @@
-"""Parameters and statistics of logistic PCA.
-
-Letters and shapes are in `model.py`.
-"""
+"""Parameters and statistics of logistic PCA; letters and shapes are in `model.py`."""
 
 from __future__ import annotations
 
@@ -15,15 +12,15 @@ from hiddenbits.data.declared import Params, WeightedSums
 from hiddenbits.maths.gauss_hermite import Growth, Rule, growth_of_bits, resolving_grid
 from hiddenbits.maths.packed_symmetric import packed_size
 
-COLLAPSED = 0.1  # a dimension whose loadings have a smaller norm was lost to the looseness of the bound
-REVIVED = 2.0  # the largest loading of a dimension after it is rescaled
-NOTHING = 1e-6  # smaller loadings do not even have a direction
-LARGEST = 1e6  # larger loadings are no useful model, and their squares lose precision
+COLLAPSED_NORM = 0.1  # a dimension whose loadings have a smaller norm collapsed because the bound is loose
+REVIVED_LOADING = 2.0  # the largest loading of a dimension after it is rescaled
+UNDIRECTED_LOADING = 1e-6  # loadings below this are rounding errors: they have no direction
+LARGEST_PARAMETER = 1e6  # larger loadings are no useful model, and their squares lose precision
 
 
 @dataclass(frozen=True, eq=False)
 class LogisticParams(Params):
-    """W, b and the center of b's prior."""
+    """W, b, and the center of the prior of b."""
 
     loadings: Floats
     intercepts: Floats
@@ -36,22 +33,23 @@ class LogisticParams(Params):
     def revived(self) -> LogisticParams:
         """Return the parameters with collapsed dimensions rescaled, as the start of a refinement.
 
-        Where 1s are rare the bound is so loose that its maximum has dimensions with loadings near 0, although a better
-        solution has not; and loadings of exactly 0 are a stationary point. Small loadings often still have a direction.
-        Where only rounding is left, the direction is random, but the same for every rotation of the loadings.
+        Where 1s are rare the bound is so loose that its maximum has dimensions with loadings near 0, although better
+        solutions use them; loadings of exactly 0 are a stationary point. Small loadings often still have a direction.
+        If only rounding errors are left, a random direction is used, the same for every rotation of the loadings.
         """
         rotation = np.linalg.svd(np.linalg.qr(self.loadings, mode="r"))[2]  # W'W would square small loadings
         loadings = self.loadings @ rotation.T
         sizes, largest = np.sqrt((loadings**2).sum(axis=0)), np.abs(loadings).max(axis=0)
-        collapsed = np.flatnonzero(sizes < COLLAPSED)
+        collapsed = np.flatnonzero(sizes < COLLAPSED_NORM)
         if not collapsed.size or len(collapsed) >= len(loadings):
             return self
-        undirected = collapsed[largest[collapsed] < NOTHING]
+        undirected = collapsed[largest[collapsed] < UNDIRECTED_LOADING]
         loadings[:, undirected] = np.random.default_rng(0).standard_normal((len(loadings), len(undirected)))
         others = np.linalg.qr(np.delete(loadings, undirected, axis=1))[0]
         loadings[:, undirected] -= others @ (others.T @ loadings[:, undirected])
         peaks = np.abs(loadings[:, collapsed]).max(axis=0)
-        loadings[:, collapsed] *= REVIVED / np.where(peaks > 0.0, peaks, 1.0)  # more dimensions than columns: all 0
+        peaks[peaks == 0.0] = 1.0  # with more dimensions than columns some have only zeros
+        loadings[:, collapsed] *= REVIVED_LOADING / peaks
         return replace(self, loadings=loadings)
 
     @cached_property
@@ -66,7 +64,7 @@ class LogisticParams(Params):
 
     @cached_property
     def grid(self) -> Rule | None:
-        """Return a grid on which integrals over x are exact; None where that takes too many nodes."""
+        """Return a grid on which integrals over x are exact; None if it would need too many nodes."""
         return resolving_grid(self.loadings, self.growth, self.loadings)
 
     @property
@@ -86,14 +84,14 @@ class LogisticParams(Params):
         d = len(self.loadings)
         if self.intercepts.shape != (d,) or self.center.shape != (d,):
             return "intercepts and center must have one number for each column"
-        if not all(np.all(np.abs(a) <= LARGEST) for a in (self.joint, self.center)):
-            return f"loadings and intercepts must lie within {LARGEST:g} of 0"
+        if not all(np.all(np.abs(a) <= LARGEST_PARAMETER) for a in (self.joint, self.center)):
+            return f"loadings and intercepts must lie within {LARGEST_PARAMETER:g} of 0"
         return None
 
 
 @dataclass(frozen=True, eq=False)
 class LogisticStats(WeightedSums):
-    """WeightedSums over rows: the bound, and the statistics for the update of each column.
+    """Weighted sums over rows: the bound, and the statistics for the update of each column.
 
     Attributes
     ----------
@@ -142,7 +140,7 @@ def stats_flaw(stats: LogisticStats, params: LogisticParams) -> str | None:
         return "the statistics have no weight"
     # The last number of a packed matrix is its last diagonal cell: Sum kappa, at most a quarter of the weight.
     total = stats.moments[:, -1]
-    furthest = LARGEST * max(1.0, float(stats.weight))
+    furthest = LARGEST_PARAMETER * max(1.0, float(stats.weight))
     if (total < 0).any() or (total > (0.25 + 1e-6) * stats.weight).any() or np.abs(stats.linear).max() > furthest:
         return "the statistics are not those of rows"
     return None

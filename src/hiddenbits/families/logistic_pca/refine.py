@@ -3,8 +3,8 @@
 F is the bound of `refined_rows.py`. A column's Newton step has the gradient Sum (t - E[sigma]) x^ - Sum E[sigma'] C^ w^
 and the matrix Sum E[sigma'] <x^ x^'>.
 
-A single block cannot show whether a step is too long. So the loop (`newton`) evaluates F after full steps, with
-extrapolations in between, and accepts what does not decrease F. After a decrease it tries a quarter of the step.
+Whether a step is too long shows only in F of all rows. So the loop (`newton`) evaluates F after each full step or
+extrapolation and accepts the point if F did not decrease; otherwise it tries a quarter of the step.
 """
 
 from __future__ import annotations
@@ -25,27 +25,26 @@ from hiddenbits.engine.state import PLAIN_PASSES_FROM_FIT, Position
 from hiddenbits.families.logistic_pca.cell_kernels import inner_steps
 from hiddenbits.families.logistic_pca.model import Logistic, PreparedLogistic
 from hiddenbits.families.logistic_pca.params import LogisticParams, LogisticStats
-from hiddenbits.families.logistic_pca.refined_rows import FIRST_STEPS, ROW_STEPS, RefinedRows, refined_rows
+from hiddenbits.families.logistic_pca.refined_rows import ROW_STEPS, VARIATIONAL_STEPS, RefinedRows, refined_rows
 from hiddenbits.families.logistic_pca.start import expected_statistics
 from hiddenbits.maths.missing_cells import MissingCells
 from hiddenbits.maths.packed_symmetric import Posterior, times, unpack
 from hiddenbits.maths.ridge import effective_ridge
 from hiddenbits.model_api import Key, Stage
 
-ROUGH = 10.0  # the variational stage stops at 10 times the tolerance, as the refinement changes the parameters more
-LONGEST_STEP = 5.0  # a column's Newton step is shortened to this
-BACK = 0.25  # of a step that decreased the objective
+TOLERANCE_FACTOR = 10.0  # of the variational stage: the refinement changes parameters by more than its tolerance
+LONGEST_COLUMN_STEP = 5.0  # longer Newton steps of a column are shortened to this length
+RETRIED_STEP_SHARE = 0.25  # after a decrease of the objective this share of the step is tried
 
 
 class RefinedLogistic(Logistic):
-    """Logistic PCA by the best Gaussian posteriors; a fit begins with that of `Logistic`, the variational stage."""
+    """Logistic PCA by the best Gaussian posteriors; a fit begins with a variational stage, a fit of `Logistic`."""
 
     def stages(self) -> Sequence[Stage[LogisticParams, LogisticStats]]:
         """Return the variational model, and the refinement, which begins with collapsed dimensions rescaled."""
-        return (
-            Stage(Logistic(**{field.name: getattr(self, field.name) for field in fields(Logistic)}), tolerance=ROUGH),
-            Stage(self, lambda params, _: params.revived(), loop=newton),
-        )
+        variational = Logistic(**{field.name: getattr(self, field.name) for field in fields(Logistic)})
+        refinement = Stage(self, lambda params, _: params.revived(), loop=newton)
+        return Stage(variational, tolerance=TOLERANCE_FACTOR), refinement
 
     def online(self) -> OnlineLogistic:
         """Return the form of the model that online EM needs."""
@@ -59,18 +58,18 @@ class RefinedLogistic(Logistic):
         self, params: LogisticParams, shared: PreparedLogistic, block: Block, carry: Posterior | None, key: Key
     ) -> tuple[LogisticStats, Posterior]:
         """E-step: a step of each row's posterior, and gradient and matrix of every column's Newton step."""
-        rows = self.rows_after(params, shared, block, carry, 1)
+        rows = self.improved_rows(params, shared, block, carry, 1)
         return newton_statistics(rows, block), rows.posterior
 
-    def rows_after(
+    def improved_rows(
         self, params: LogisticParams, shared: PreparedLogistic, block: Block, carry: Posterior | None, n_steps: int
     ) -> RefinedRows:
         """Return the rows of a block after some steps from their stored posteriors, or from the variational ones."""
-        linear, blanks = self.linear(shared, block), MissingCells.of(block.observed)
+        linear, missing = self.linear(shared, block), MissingCells.of(block.observed)
         if carry is None:
-            n_cold = min(self.cold_steps, FIRST_STEPS)
-            carry = inner_steps(shared.V4, linear, blanks, self.cold(shared, block), n_cold)[0]
-        return refined_rows(params, linear, block, blanks, carry, n_steps)
+            n_variational = min(self.cold_steps, VARIATIONAL_STEPS)
+            carry = inner_steps(shared.V4, linear, missing, self.cold(shared, block), n_variational)[0]
+        return refined_rows(params, linear, block, missing, carry, n_steps)
 
     def update(self, params: LogisticParams, stats: LogisticStats) -> LogisticParams:
         """M-step: a Newton step of every column."""
@@ -113,13 +112,13 @@ def newton_step(params: LogisticParams, stats: LogisticStats, ridge: float) -> F
     gradient[:, -1] += ridge * params.center
     step = np.linalg.solve(unpack(stats.moments, k) + ridge * np.eye(k), gradient[..., None])[..., 0]
     size = np.sqrt((step * step).sum(axis=1, keepdims=True))
-    return np.asarray(step * np.minimum(1.0, LONGEST_STEP / np.maximum(size, LONGEST_STEP)))
+    return np.asarray(step * np.minimum(1.0, LONGEST_COLUMN_STEP / np.maximum(size, LONGEST_COLUMN_STEP)))
 
 
 def newton(model: RefinedLogistic, context: FitContext, position: Position) -> tuple[Position, StopReason]:
     """Take Newton steps until they gain no more; return the last accepted position.
 
-    `position.params` is the point of the pass, `position.safe` the last accepted point, with `position.objective`.
+    `position.params` are evaluated next; `position.safe` are the last accepted parameters, with `position.objective`.
     """
     limit = context.settings.tol * context.weight
     reason = None
@@ -130,13 +129,13 @@ def newton(model: RefinedLogistic, context: FitContext, position: Position) -> t
         if not np.isfinite(evaluation.objective) and position.objective == -np.inf:
             position, reason = replace(position, trace=(*position.trace, evaluation.objective)), StopReason.NOT_FINITE
         elif not gain >= (0.0 if extrapolated else -rounding):
-            position = _back(model, position)
+            position = _after_decrease(model, position)
         else:
-            # A small gain means convergence, unless an extrapolation made it or lost memory of rows reduced it.
+            # A small gain means convergence, unless it is that of an extrapolation, or lost row memory reduced it.
             last_gain = position.last_gain
             understated = last_gain is not None and last_gain > limit and evaluation.memory_may_be_missing
             reason = StopReason.CONVERGED if gain <= limit and not extrapolated and not understated else None
-            position = _forward(model, position, evaluation.params, evaluation.updated, evaluation.objective)
+            position = _after_acceptance(model, position, evaluation.params, evaluation.updated, evaluation.objective)
             position = replace(position, row_memory=evaluation.row_memory and evaluation.row_memory.accepted())
         if reason is None and position.n_passes >= context.settings.max_iter:
             reason = StopReason.MAX_ITER
@@ -144,10 +143,10 @@ def newton(model: RefinedLogistic, context: FitContext, position: Position) -> t
     return position, reason
 
 
-def _back(model: RefinedLogistic, position: Position) -> Position:
+def _after_decrease(model: RefinedLogistic, position: Position) -> Position:
     """Return the position a quarter of the way to the point that decreased the objective."""
-    kept, refused = model.to_vector(position.safe), model.to_vector(position.params)
-    params = model.from_vector(kept + BACK * (refused - kept), position.safe)
+    accepted, rejected = model.to_vector(position.safe), model.to_vector(position.params)
+    params = model.from_vector(accepted + RETRIED_STEP_SHARE * (rejected - accepted), position.safe)
     extrapolation, trace = position.extrapolation, (*position.trace, position.objective)
     if extrapolation.tried:
         extrapolation = replace(after_trial(extrapolation, accepted=False), tried=True)
@@ -155,47 +154,47 @@ def _back(model: RefinedLogistic, position: Position) -> Position:
     return replace(position, params=params, refused=True, trace=trace, extrapolation=extrapolation)
 
 
-def _forward(
-    model: RefinedLogistic, position: Position, kept: LogisticParams, step: LogisticParams, objective: float
+def _after_acceptance(
+    model: RefinedLogistic, position: Position, accepted: LogisticParams, updated: LogisticParams, objective: float
 ) -> Position:
     """Return the position after a full step from an accepted point, or an extrapolation."""
     extrapolation = position.extrapolation
     trace = (*position.trace, objective)
-    position = replace(position, params=step, safe=kept, refused=False, objective=objective, trace=trace)
+    position = replace(position, params=updated, safe=accepted, refused=False, objective=objective, trace=trace)
     if extrapolation.tried:
         return replace(position, extrapolation=after_trial(extrapolation, accepted=True))
     if position.n_passes < PLAIN_PASSES_FROM_FIT:
         return position
-    start, end = model.to_vector(kept), model.to_vector(step)
+    start, end = model.to_vector(accepted), model.to_vector(updated)
     if extrapolation.theta0 is None:
         return replace(position, extrapolation=replace(extrapolation, theta0=start))
     next_extrapolation, vector = next_point(extrapolation, start, end)
-    return replace(position, params=model.from_vector(vector, kept), extrapolation=next_extrapolation)
+    return replace(position, params=model.from_vector(vector, accepted), extrapolation=next_extrapolation)
 
 
 # The refinement with statistics that may be averaged while the parameters change, for online EM.
 #
-# The Newton step of a column, from gradient g and matrix H at w^, leads to the w^ that solves
+# The Newton step of a column, from gradient g and matrix H at w^_then, leads to the w^ that solves
 #
 #     (H + ridge) w^ = (H w^_then + g) + ridge (0, c)
 #
-# The right side does not depend on the current w^ when these rows are averaged with others. So averages of H and of
-# H w^ + g define a quadratic for all rows so far, and its maximum is the update, in the form of the variational one,
-# eq 11. Rows keep nothing between iterations, so each posterior has to converge at once.
+# The right side H w^_then + g stays valid while w^ changes, so it can be averaged over groups of rows. The averages of
+# H and of H w^_then + g define a quadratic for all rows so far. Its maximum is the update, which has the form of eq 11.
+# Posteriors are not stored between iterations, so each has to converge at once.
 
 
 class OnlineLogistic(RefinedLogistic):
-    """The refinement for online EM: rows keep nothing, and statistics may be averaged."""
+    """The refinement for online EM: posteriors are not stored, and statistics may be averaged."""
 
     def expect(
         self, params: LogisticParams, shared: PreparedLogistic, block: Block, carry: Posterior | None, key: Key
     ) -> tuple[LogisticStats, Posterior]:
         """E-step: H, and H w^ + g instead of the gradient."""
-        rows = self.rows_after(params, shared, block, carry, ROW_STEPS)
+        rows = self.improved_rows(params, shared, block, carry, ROW_STEPS)
         stats = newton_statistics(rows, block)
         return replace(stats, linear=stats.linear + times(stats.moments, params.joint)), rows.posterior
 
     def update(self, params: LogisticParams, stats: LogisticStats) -> LogisticParams:
-        """M-step: a Newton step from the average, accepted at once, as no further pass could evaluate it."""
+        """M-step: a Newton step from the averages; it is always accepted, as no further pass evaluates it."""
         gradient = stats.linear - times(stats.moments, params.joint)
         return super().update(params, replace(stats, linear=gradient))

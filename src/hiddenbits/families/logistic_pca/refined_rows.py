@@ -1,4 +1,4 @@
-"""The best Gaussian posterior of a row, which replaces Jaakkola and Jordan's.
+"""The best Gaussian posterior of a row, which replaces the posterior of Jaakkola and Jordan's bound.
 
     F = Sum_i E[ r_i A_i - ln 2cosh(A_i/2) ] - KL(q || N(0, I)),   A_i ~ N(w_i.mean + b_i, w_i'C w_i)
 
@@ -19,10 +19,11 @@ from hiddenbits.maths.missing_cells import MissingCells
 from hiddenbits.maths.packed_symmetric import Posterior, identity, invert, pack_outer, row_dot, times
 
 ROUNDING = 1e-13  # a smaller relative decrease is rounding: if steps depended on it, equal tables would fit differently
-ROW_LENGTHS = (1.0, 0.5, 0.25, 0.0625)  # of a row's step, tried in turn
-FIRST_STEPS = 4  # variational steps of a row without a posterior, before those of the refinement
-STILL, MOST_STEPS = 1e-4, 12  # a row whose mean moves by less has converged: the next step would be a tenth of that
-ROW_STEPS = 8  # from the variational posterior
+STEP_LENGTHS = (1.0, 0.5, 0.25, 0.0625)  # shares of a row's full step, tried in turn
+VARIATIONAL_STEPS = 4  # for a row without a stored posterior, before those of the refinement
+# A row whose mean moves by less has converged, as the next step would be a tenth of that.
+CONVERGED_MOVE, MAX_ROW_STEPS = 1e-4, 12
+ROW_STEPS = 8  # steps of a row from the variational posterior in online EM
 
 
 def _cells(joint: Floats, posterior: Posterior) -> tuple[Floats, Floats]:
@@ -35,35 +36,35 @@ class RefinedRows:
     """The posteriors of a block's rows, with F, E[sigma] and E[sigma'] at them."""
 
     def __init__(
-        self, params: LogisticParams, linear: Floats, block: Block, blanks: MissingCells, start: Posterior
+        self, params: LogisticParams, linear: Floats, block: Block, missing: MissingCells, start: Posterior
     ) -> None:
-        self.params, self.linear, self.block, self.blanks = params, linear, block, blanks
+        self.params, self.linear, self.block, self.missing = params, linear, block, missing
         self.q = params.n_components
         self.packed = pack_outer(np.ascontiguousarray(params.loadings))
         self.posterior = start
         self.precision, log_det = invert(start.covariance, self.q)
-        self.bound, self.sigma, self.slope = self._evaluate(start, -log_det, linear, blanks)
+        self.bound, self.sigma, self.slope = self._evaluate(start, -log_det, linear, missing)
 
     def _evaluate(
-        self, posterior: Posterior, log_det_precision: Floats, linear: Floats, blanks: MissingCells
+        self, posterior: Posterior, log_det_precision: Floats, linear: Floats, missing: MissingCells
     ) -> tuple[Floats, Floats, Floats]:
-        log_cosh, sigma, slope = gaussian_cells(*_cells(self.params.joint, posterior), blanks)
+        log_cosh, sigma, slope = gaussian_cells(*_cells(self.params.joint, posterior), missing)
         bound = row_dot(linear, posterior.extended()) - log_cosh.sum(axis=1) - posterior.divergence(log_det_precision)
         return bound, sigma, slope
 
     def step(self, x: Any, rows_to_move: Any = slice(None)) -> None:
-        """Improve some rows by the longest of four steps that does not decrease F; without one a row stays."""
+        """Improve each row by the longest of four steps that does not decrease its F, if there is one."""
         W, remaining = self.params.loadings, np.arange(len(self.linear))[rows_to_move]
         target = identity(self.q) + self.slope[rows_to_move] @ self.packed
         gradient = np.asarray(x[rows_to_move] @ W) - self.sigma[rows_to_move] @ W - self.posterior.mean[rows_to_move]
-        for length in ROW_LENGTHS:
+        for length in STEP_LENGTHS:
             all_rows = len(remaining) == len(self.linear)
             rows: Any = slice(None) if all_rows else remaining
             precision = (1.0 - length) * self.precision[rows] + length * target
             covariance, log_det = invert(precision, self.q)
             candidate = Posterior(self.posterior.mean[rows] + length * times(covariance, gradient), covariance)
-            blanks = self.blanks if all_rows else MissingCells.of(self.block.observed.take(remaining))
-            bound, sigma, slope = self._evaluate(candidate, log_det, self.linear[rows], blanks)
+            missing = self.missing if all_rows else MissingCells.of(self.block.observed.take(remaining))
+            bound, sigma, slope = self._evaluate(candidate, log_det, self.linear[rows], missing)
             good = bound >= self.bound[rows] - ROUNDING * np.abs(self.bound[rows])
             if all_rows and good.all():
                 self.posterior, self.precision = candidate, precision
@@ -80,27 +81,27 @@ class RefinedRows:
 
 
 def refined_rows(
-    params: LogisticParams, linear: Floats, block: Block, blanks: MissingCells, start: Posterior, n_steps: int = 1
+    params: LogisticParams, linear: Floats, block: Block, missing: MissingCells, start: Posterior, n_steps: int = 1
 ) -> RefinedRows:
     """Return the rows after some steps."""
-    rows = RefinedRows(params, linear, block, blanks, start)
+    rows = RefinedRows(params, linear, block, missing, start)
     x, _ = block.operands()
     for _ in range(n_steps):
         rows.step(x)
     return rows
 
 
-def settled_rows(
-    params: LogisticParams, linear: Floats, block: Block, blanks: MissingCells, start: Posterior
+def converged_rows(
+    params: LogisticParams, linear: Floats, block: Block, missing: MissingCells, start: Posterior
 ) -> RefinedRows:
     """Return the rows after their means have converged, each after as many steps as it needs."""
-    rows = RefinedRows(params, linear, block, blanks, start)
+    rows = RefinedRows(params, linear, block, missing, start)
     x, _ = block.operands()
     moving: Any = slice(None)
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_ROW_STEPS):
         before = rows.posterior.mean
         rows.step(x, moving)
-        moving = np.flatnonzero(np.abs(rows.posterior.mean - before).max(axis=1) > STILL)
+        moving = np.flatnonzero(np.abs(rows.posterior.mean - before).max(axis=1) > CONVERGED_MOVE)
         if not len(moving):
             break
     return rows

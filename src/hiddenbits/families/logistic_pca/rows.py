@@ -1,4 +1,4 @@
-"""Row functions of logistic PCA: its link for `latent_gaussian_rows`, sampled nodes, and the most probable x."""
+"""Row functions of logistic PCA: its link for `latent_gaussian_rows`, importance sampling, and the most probable x."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ from hiddenbits.maths.missing_cells import MissingCells
 from hiddenbits.maths.numerics import sigmoid, softmax_rows, softplus
 from hiddenbits.maths.packed_symmetric import Posterior, pack, pack_outer, unpack
 
-SHARP = 2.0  # a cell whose activation has a larger standard deviation within a posterior is an edge of it
-ROUNDS, WIDER = 3, 1.5  # of importance sampling for the width of a posterior; variance of its samples, relative to that
-OLD = 2.0  # the estimate before a round counts as this many samples for each dimension, and one more
+SHARP_CELL_STD = 2.0  # a cell is a sharp edge of a posterior if its activation has a larger standard deviation there
+# Importance sampling of a posterior's covariance: rounds, and the variance of samples relative to the last estimate.
+WIDENING_ROUNDS, VARIANCE_FACTOR = 3, 1.5
+OLD_SAMPLES = 2.0  # the last estimate counts as this many samples x (dimensions + 1)
 # Activations are clipped to this for probabilities and odds, so that exp does not overflow. Logs of probabilities take
 # activations without clipping: otherwise their two parts, of which one is linear in A, would not cancel.
-FURTHEST = 300.0
+LARGEST_ACTIVATION = 300.0
 
 
 def activations(params: LogisticParams, nodes: Floats) -> Floats:
@@ -34,14 +35,14 @@ def activations(params: LogisticParams, nodes: Floats) -> Floats:
     return A
 
 
-def chances(A: Floats) -> Floats:
+def safe_sigmoid(A: Floats) -> Floats:
     """Return sigma(A), for any A."""
-    return sigmoid(np.clip(A, -FURTHEST, FURTHEST))
+    return sigmoid(np.clip(A, -LARGEST_ACTIVATION, LARGEST_ACTIVATION))
 
 
 def odds(A: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return the odds of a 1, those of a 0, and P(1), whose posterior means `left_out` needs."""
-    A = np.clip(A, -FURTHEST, FURTHEST)
+    """Return the odds of a 1, the odds of a 0, and P(1); `left_out` needs their posterior means."""
+    A = np.clip(A, -LARGEST_ACTIVATION, LARGEST_ACTIVATION)
     return np.exp(A), np.exp(-A), sigmoid(A)
 
 
@@ -62,7 +63,7 @@ class LogisticRows(LatentRows[LogisticParams]):
 
     def probabilities(self, A: Floats) -> Floats:
         """Return sigma(A)."""
-        return chances(A)
+        return safe_sigmoid(A)
 
     def log_odds(self, A: Floats) -> Floats:
         """Return A itself."""
@@ -85,7 +86,7 @@ class LogisticRows(LatentRows[LogisticParams]):
         return odds(A)
 
     def by_pull(self, params: LogisticParams, block: Block) -> Floats | None:
-        """Return ln P(t) and the moments of the posterior of each row, where these depend on its pull alone."""
+        """Return ln P(t) and posterior moments of each row from its pull and the table of F, or None without one."""
         if self.rule(params) is not None or not isinstance(block.observed, AllOnes):
             return None
         if (table := softplus_sum_table(params)) is None:
@@ -96,7 +97,7 @@ class LogisticRows(LatentRows[LogisticParams]):
         return moments
 
     def likelihood_and_error(self, params: LogisticParams, shared: object, block: Block) -> Floats:
-        """Return ln P(observed cells) of each row and its standard error: 0 where it is integrated."""
+        """Return ln P(observed cells) of each row and its standard error, 0 if it is integrated."""
         if (moments := self.by_pull(params, block)) is None:
             return super().likelihood_and_error(params, shared, block)
         return np.column_stack([moments[:, 0], np.zeros(block.n_rows)])
@@ -105,12 +106,12 @@ class LogisticRows(LatentRows[LogisticParams]):
         """Return the best Gaussian posterior of each row, or a wider one where that is too narrow.
 
         Where cells are nearly certain a posterior is a Gaussian cut off by sharp edges. The best Gaussian (of the
-        bound) stays away from the edges: samples from it miss some of the mass, and their weights do not show this.
+        bound) stays away from the edges: samples from it miss some of the mass, which their weights do not show.
         """
         best, q = self.gaussian_posterior(params, block, refined=True), params.n_components
         spread = np.einsum("nab,ia,ib->ni", unpack(best.covariance, q), params.loadings, params.loadings, optimize=True)
         MissingCells.of(block.observed).fill(spread, 0.0)  # a missing cell is no edge
-        sharp = np.flatnonzero(spread.max(axis=1, initial=0.0) > SHARP**2)
+        sharp = np.flatnonzero(spread.max(axis=1, initial=0.0) > SHARP_CELL_STD**2)
         if not sharp.size:
             return best
         x, observed = block.x.to_dense()[sharp], block.observed.to_dense()[sharp]
@@ -124,21 +125,21 @@ class LogisticRows(LatentRows[LogisticParams]):
     def _widened(self, params: LogisticParams, block: Block, mean: Floats, covariance: Floats) -> tuple[Floats, Floats]:
         """Return mean and packed covariance to sample from: those of the posterior, by importance sampling."""
         q = params.n_components
-        for number in range(ROUNDS):
-            roots = np.linalg.cholesky(WIDER * covariance)
+        for number in range(WIDENING_ROUNDS):
+            roots = np.linalg.cholesky(VARIANCE_FACTOR * covariance)
             z = row_draws(self.seed + number + 1, block.start, (block.n_rows, self.n_draws, q))
             nodes = mean[:, None, :] + z @ np.swapaxes(roots, 1, 2)
             ratio = 0.5 * ((z * z).sum(axis=2) - (nodes * nodes).sum(axis=2))
             for rows, _, scores in self.drawn_scores(params, block, nodes):
                 weights = scores + ratio[rows]
                 softmax_rows(weights)
-                share = OLD * (q + 1) / (OLD * (q + 1) + 1.0 / (weights * weights).sum(axis=1))
+                share = OLD_SAMPLES * (q + 1) / (OLD_SAMPLES * (q + 1) + 1.0 / (weights * weights).sum(axis=1))
                 center = (weights[:, None, :] @ nodes[rows])[:, 0]
                 deviations = nodes[rows] - center[:, None, :]
                 spread = np.swapaxes(deviations * weights[..., None], 1, 2) @ deviations
                 mean[rows] = center
                 covariance[rows] = share[:, None, None] * covariance[rows] + (1.0 - share[:, None, None]) * spread
-        return mean, pack(WIDER * covariance)
+        return mean, pack(VARIANCE_FACTOR * covariance)
 
     def drawn_scores(
         self, params: LogisticParams, block: Block, nodes: Floats
@@ -165,22 +166,22 @@ class LogisticRows(LatentRows[LogisticParams]):
         """
         x, o = block.operands()
         W, joint, q = params.loadings, params.joint, params.n_components
-        blanks = MissingCells.of(block.observed)
+        missing = MissingCells.of(block.observed)
         linear = np.asarray(x @ joint - 0.5 * (o @ joint))
 
         def log_density(points: Floats) -> tuple[Floats, Floats]:
             A = activations(params, points)
             log_cosh = 0.5 * np.abs(A) + np.log1p(np.exp(-np.abs(A)))
-            blanks.fill(log_cosh, 0.0)
+            missing.fill(log_cosh, 0.0)
             return (linear[:, :q] * points).sum(axis=1) - 0.5 * (points * points).sum(axis=1) - log_cosh.sum(axis=1), A
 
         def slopes(points: Floats, A: Floats) -> tuple[Floats, Floats]:
-            p = chances(A)
-            slope, pull = p * (1.0 - p), p - 0.5
-            blanks.fill(slope, 0.0)
-            blanks.fill(pull, 0.0)
+            p = safe_sigmoid(A)
+            slope, residual = p * (1.0 - p), p - 0.5
+            missing.fill(slope, 0.0)
+            missing.fill(residual, 0.0)
             curvature = np.eye(q) + np.einsum("ni,ia,ib->nab", slope, W, W, optimize=True)
-            return linear[:, :q] - pull @ W - points, curvature
+            return linear[:, :q] - residual @ W - points, curvature
 
         return newton_tops(self.posterior(params, shared, block), log_density, slopes, n_steps=20, n_halvings=10)[0]
 
@@ -191,58 +192,59 @@ class LogisticRows(LatentRows[LogisticParams]):
         return prior + float(np.sum(np.where(x == 1, -np.logaddexp(0.0, -A), -np.logaddexp(0.0, A))))
 
 
-# Rows without missing cells by their pull alone, in two dimensions where a grid would be too large.
+# Rows without missing cells in two dimensions, where a grid would be too large: their pull p determines all results.
 #
 #     ln P(t | x) = p.x + Sum_ones b - F(x),      p = Sum_ones w,  F(x) = Sum_j ln(1 + exp(w_j.x + b_j))
 #     ln P(t)     = G(p) + Sum_ones b,            G(p) = ln E exp(p.x - F(x)),  x ~ N(0, I)
 #
 # F is the same function for all rows: a cubic spline through a table that is computed once from all columns.
 # G is integrated around the maximum of p.x - F(x) - x.x / 2, by Gauss-Hermite nodes as wide as its curvature there. On
-# held-out rows of kdd, news100 and 500 columns of retail.dat 15 x 15 of them err by up to 0.0001 nats per row, 7 x 7 by
-# up to 0.003; a finer table of F changed nothing.
+# held-out rows of kdd, news100 and 500 columns of retail.dat the error is up to 0.0001 nats per row with 15 x 15 nodes,
+# and up to 0.003 with 7 x 7; a finer table of F changed nothing.
 
-SPACING, STEEPEST = 0.125, 8.0  # of the table of F; largest loadings for which it is fine enough
-N_STEPS, NEAR = 40, 0.01  # most steps to the maximum of a row, none longer than 1; shorter steps are the last
-N_NODES = 15  # along each axis of a posterior
-STEP_ROWS = 256  # rows integrated together
-STEP_CELLS = 1 << 16  # nodes x columns processed together, in the cache of a core
+TABLE_SPACING, LARGEST_TABLE_LOADING = 0.125, 8.0  # of the table of F; with larger loadings it is too coarse
+# Newton steps to the maximum of a row are at most 1 long; one shorter than this is the last.
+MAX_NEWTON_STEPS, LAST_STEP_LENGTH = 40, 0.01
+NODES_PER_AXIS = 15  # of Gauss-Hermite quadrature around the maximum of a row
+ROWS_AT_ONCE = 256  # rows integrated together
+CELLS_AT_ONCE = 1 << 16  # nodes x columns processed together, in the cache of a core
 
 
-@lru_cache(maxsize=2)  # by identity
+@lru_cache(maxsize=2)  # parameters are compared by identity
 def softplus_sum_table(params: LogisticParams) -> SoftplusSumTable | None:
-    """Return the table of F; None where it would have to be finer."""
-    fine_enough = params.n_components == 2 and np.abs(params.loadings).max(initial=0.0) <= STEEPEST
+    """Return the table of F; None if it would have to be finer."""
+    fine_enough = params.n_components == 2 and np.abs(params.loadings).max(initial=0.0) <= LARGEST_TABLE_LOADING
     return SoftplusSumTable(params) if fine_enough else None
 
 
 class SoftplusSumTable:
-    """F on a square that contains REACH, as a cubic spline; its slopes and curvatures, interpolated linearly."""
+    """F on a square that extends beyond REACH, as a cubic spline; its slopes and curvatures, interpolated linearly."""
 
     def __init__(self, params: LogisticParams) -> None:
-        self.half = int(np.ceil(REACH / SPACING)) + 4
-        axis = SPACING * np.arange(-self.half, self.half + 1.0)
+        self.half_width = int(np.ceil(REACH / TABLE_SPACING)) + 4
+        axis = TABLE_SPACING * np.arange(-self.half_width, self.half_width + 1.0)
         nodes = np.stack([a.ravel() for a in np.meshgrid(axis, axis, indexing="ij")], axis=1)
         F = np.zeros(len(nodes))
-        columns = max(1, STEP_CELLS // 512)
+        columns = max(1, CELLS_AT_ONCE // 512)
         for rows in (slice(start, start + 512) for start in range(0, len(nodes), 512)):
             for start in range(0, params.n_columns, columns):
-                some = slice(start, start + columns)
-                F[rows] += softplus(nodes[rows] @ params.loadings[some].T + params.intercepts[some]).sum(axis=1)
+                part = slice(start, start + columns)
+                F[rows] += softplus(nodes[rows] @ params.loadings[part].T + params.intercepts[part]).sum(axis=1)
         square = F.reshape(len(axis), len(axis))
         self.spline = spline_filter(square, order=3, mode="nearest")
-        self.slopes: list[Floats] = [*np.gradient(square, SPACING)]
-        first, second = ([*np.gradient(slope, SPACING)] for slope in self.slopes)
+        self.slopes: list[Floats] = [*np.gradient(square, TABLE_SPACING)]
+        first, second = ([*np.gradient(slope, TABLE_SPACING)] for slope in self.slopes)
         self.curvatures: list[Floats] = [first[0], first[1], second[1]]
 
     def interpolate(self, x: Floats, table: Floats, order: int) -> Floats:
         """Return a table at points x, (..., 2)."""
-        coordinates = np.moveaxis(x / SPACING + self.half, -1, 0)
+        coordinates = np.moveaxis(x / TABLE_SPACING + self.half_width, -1, 0)
         return np.asarray(map_coordinates(table, coordinates, order=order, mode="nearest", prefilter=False))
 
     def moments(self, pull: Floats) -> Floats:
         """Return G of each pull, with mean and packed covariance of the posterior: side by side, (rows, 6)."""
-        steps = range(0, len(pull), STEP_ROWS)
-        return np.concatenate([self._moments(pull[start : start + STEP_ROWS]) for start in steps])
+        steps = range(0, len(pull), ROWS_AT_ONCE)
+        return np.concatenate([self._moments(pull[start : start + ROWS_AT_ONCE]) for start in steps])
 
     def _slopes(self, pull: Floats, x: Floats) -> tuple[Floats, Floats]:
         """Return the slope of p.x - F(x) - x.x / 2 and minus its curvature, (rows, 2, 2)."""
@@ -252,15 +254,15 @@ class SoftplusSumTable:
 
     def _moments(self, pull: Floats) -> Floats:
         top = np.zeros_like(pull)
-        for _ in range(N_STEPS):
+        for _ in range(MAX_NEWTON_STEPS):
             slope, curvature = self._slopes(pull, top)
             step = np.linalg.solve(curvature, slope[..., None])[..., 0]
             size = np.sqrt((step * step).sum(axis=1, keepdims=True))
             top += step / np.maximum(size, 1.0)
-            if size.max() < NEAR:
+            if size.max() < LAST_STEP_LENGTH:
                 break
         roots = np.linalg.cholesky(np.linalg.inv(self._slopes(pull, top)[1]))
-        z, w = hermite(N_NODES)
+        z, w = hermite(NODES_PER_AXIS)
         nodes = np.stack([a.ravel() for a in np.meshgrid(z, z, indexing="ij")], axis=1)
         log_weights = np.log(np.outer(w, w).ravel()) + 0.5 * (nodes * nodes).sum(axis=1)
         inside = (nodes * nodes).sum(axis=1) <= z[-1] ** 2  # corners have negligible weight

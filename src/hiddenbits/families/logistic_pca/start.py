@@ -1,7 +1,4 @@
-"""The start of logistic PCA: principal components of the centered columns, from a few passes over the table.
-
-And the start of online EM from a fit.
-"""
+"""Starts of logistic PCA: principal components, from a few passes over the table; for online EM, an earlier fit."""
 
 from __future__ import annotations
 
@@ -20,9 +17,9 @@ from hiddenbits.maths.packed_symmetric import pack
 from hiddenbits.maths.ridge import effective_ridge
 from hiddenbits.model_api import Key, Passes
 
-PASSES = 4  # of subspace iteration, enough for a start
-NOISE = 0.1  # standard deviation of random loadings
-STEEPEST = 4.0  # otherwise rare columns could begin with loadings of any size
+SUBSPACE_PASSES = 4  # subspace iterations, enough for a start
+RANDOM_LOADING_STD = 0.1
+MAX_LOADING = 4.0  # of the start: otherwise rare columns could begin with loadings of any size
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +34,7 @@ def _product(means: Floats, V: Floats, block: Block) -> Product:
 
 
 def centered_product(means: Floats, V: Floats, block: Block, weights: Floats) -> Floats:
-    """Return Z'(Z V), Z the centered columns with 0 for a missing cell, without a matrix of columns by columns."""
+    """Return Z'(Z V), with Z the centered columns, 0 where a cell is missing, without a columns x columns matrix."""
     x, o = block.operands()
     R = np.asarray(x @ V - o @ (means[:, None] * V)) * weights[:, None]
     return np.asarray(sums_over_rows(x, R) - means[:, None] * sums_over_rows(o, R))
@@ -50,10 +47,10 @@ def start_logistic(n_components: int, start_from: str, summary: ColumnSums, key:
     b = np.log(means) - np.log1p(-means)
     noise = key.rng().standard_normal((d, q))
     if start_from == "noise" or key.restart > 0:
-        return LogisticParams(NOISE * noise, b, b.copy())
+        return LogisticParams(RANDOM_LOADING_STD * noise, b, b.copy())
     rank = min(q, d)
     V = np.linalg.qr(noise[:, :rank])[0]
-    for _ in range(PASSES):
+    for _ in range(SUBSPACE_PASSES):
         product = passes(partial(_product, means, V)).product
         V = np.linalg.qr(product)[0]
     product = passes(partial(_product, means, V)).product
@@ -68,16 +65,16 @@ def first_loadings(means: Floats, V: Floats, product: Floats, weight: float, noi
     """
     variances, rotation = np.linalg.eigh(V.T @ product / weight)
     spread = V @ (rotation * np.sqrt(np.maximum(variances, 0.0)))[:, ::-1]
-    W = 0.01 * NOISE * noise  # a dimension that begins at exactly 0 would stay at 0
-    W[:, : V.shape[1]] += np.clip(spread / (means * (1.0 - means))[:, None], -STEEPEST, STEEPEST)
+    W = 0.01 * RANDOM_LOADING_STD * noise  # a dimension that begins at exactly 0 would stay at 0
+    W[:, : V.shape[1]] += np.clip(spread / (means * (1.0 - means))[:, None], -MAX_LOADING, MAX_LOADING)
     return W
 
 
 def expected_statistics(params: LogisticParams, weight: float, ridge: float, *, refined: bool = False) -> LogisticStats:
     """Return the statistics that the parameters imply, for online EM to continue from a fit.
 
-    Sum kappa <x^ x^'> is weight E[kappa(A) x^ x^'] over the prior: along w it has the moments k0, k1, k2 of kappa(A),
-    across it k0. Sum r <x^> is such that these parameters are the solution of the update. In the refinement sigma'(A)
+    Sum kappa <x^ x^'> is weight E[kappa(A) x^ x^'] under the prior: along w its moments are k0, k1, k2 of kappa(A),
+    across w only k0. Sum r <x^> is chosen so that these parameters solve the update. In the refinement sigma'(A)
     replaces kappa(A).
     """
     W, b = params.loadings, params.intercepts

@@ -21,13 +21,13 @@ from hiddenbits.data.row_sampling import RowSampler, SomeRows
 from hiddenbits.data.summary import ColumnSums
 from hiddenbits.families.logistic_pca.gaussian_cells import gaussian_cells
 from hiddenbits.families.logistic_pca.sparse.params import AnchoredParams, cut
-from hiddenbits.families.logistic_pca.start import NOISE, PASSES, Product, centered_product
+from hiddenbits.families.logistic_pca.start import RANDOM_LOADING_STD, SUBSPACE_PASSES, Product, centered_product
 from hiddenbits.maths.missing_cells import MissingCells
 from hiddenbits.maths.packed_symmetric import identity, inner_places, invert, pack_outer, packed_size, times
 from hiddenbits.model_api import Key, Passes
 
-RARE = -4.0
-STEP_PAIRS = 1 << 15  # pairs processed together, in the cache of a core
+RARE = -4.0  # limit of mean + 1.5 variance for the exponential
+PAIRS_AT_ONCE = 1 << 15  # pairs of cell and column processed together, in the cache of a core
 
 
 def expectations(mean: Floats, variance: Floats) -> tuple[Floats, Floats, Floats]:
@@ -59,9 +59,9 @@ def _activations(anchors: Floats, covariances: Floats, joint: Floats, packed: Fl
     return mean, np.matmul(covariances, packed.T, out=scratch("variance", shape))
 
 
-def _steps(n_columns: int, n_cells: int) -> Iterator[slice]:
-    """Yield some columns at a time."""
-    step = max(1, STEP_PAIRS // max(n_cells, 1))
+def _column_slices(n_columns: int, n_cells: int) -> Iterator[slice]:
+    """Yield slices of columns with at most PAIRS_AT_ONCE pairs."""
+    step = max(1, PAIRS_AT_ONCE // max(n_cells, 1))
     for start in range(0, n_columns, step):
         yield slice(start, min(start + step, n_columns))
 
@@ -74,11 +74,11 @@ def at_anchors(joint: Floats, copies: Floats, anchors: Floats, covariances: Floa
     n_cells, q = anchors.shape
     packed = pack_outer(np.ascontiguousarray(joint[:, :-1]))
     gradient, hessian = np.zeros((n_cells, q)), np.zeros((n_cells, packed_size(q)))
-    for some in _steps(len(joint), n_cells):
-        cells = _activations(anchors, covariances, joint[some], packed[some])
-        _, sigma, slope = expectations(*cells)
-        gradient += sigma @ (joint[some, :-1] * copies[some, None])
-        hessian += slope @ (packed[some] * copies[some, None])
+    for part in _column_slices(len(joint), n_cells):
+        activations = _activations(anchors, covariances, joint[part], packed[part])
+        _, sigma, slope = expectations(*activations)
+        gradient += sigma @ (joint[part, :-1] * copies[part, None])
+        hessian += slope @ (packed[part] * copies[part, None])
     return gradient, hessian
 
 
@@ -86,9 +86,9 @@ def softplus_sums(joint: Floats, weights: Floats, means: Floats, covariances: Fl
     """Return Sum_a N_a E f(w_j.x + b_j), x ~ N(mean_a, T_a), for every column."""
     packed = pack_outer(np.ascontiguousarray(joint[:, :-1]))
     out = np.empty(len(joint))
-    for some in _steps(len(joint), len(weights)):
-        cells = _activations(means, covariances, joint[some], packed[some])
-        out[some] = weights @ expectations(*cells)[0]
+    for part in _column_slices(len(joint), len(weights)):
+        activations = _activations(means, covariances, joint[part], packed[part])
+        out[part] = weights @ expectations(*activations)[0]
     return out
 
 
@@ -100,27 +100,27 @@ def softplus_steps(joint: Floats, weights: Floats, means: Floats, covariances: F
     moments = pack_outer(extended)
     moments[:, inner_places(q + 1)] += covariances
     column = weights[:, None]
-    by_slope = np.column_stack([column * covariances, column * moments])
+    slope_terms = np.column_stack([column * covariances, column * moments])
     inner = packed_size(q)
     out, gradient = np.empty(len(joint)), np.empty((len(joint), q + 1))
     matrix = np.empty((len(joint), packed_size(q + 1)))
-    for some in _steps(len(joint), len(weights)):
-        cells = _activations(means, covariances, joint[some], packed[some])
-        f, sigma, slope = expectations(*cells)
-        out[some] = weights @ f
-        gradient[some] = sigma.T @ (column * extended)
-        by_slope_sums = slope.T @ by_slope
-        gradient[some, :-1] += times(np.ascontiguousarray(by_slope_sums[:, :inner]), joint[some, :-1])
-        matrix[some] = by_slope_sums[:, inner:]
+    for part in _column_slices(len(joint), len(weights)):
+        activations = _activations(means, covariances, joint[part], packed[part])
+        f, sigma, slope = expectations(*activations)
+        out[part] = weights @ f
+        gradient[part] = sigma.T @ (column * extended)
+        slope_sums = slope.T @ slope_terms
+        gradient[part, :-1] += times(np.ascontiguousarray(slope_sums[:, :inner]), joint[part, :-1])
+        matrix[part] = slope_sums[:, inner:]
     return out, gradient, matrix
 
 
 # The start: principal components, with cells for the prior of x.
 
-STEEPEST = 1.0  # bound of the first loadings: where 1s are rare, larger loadings lead to a worse maximum
-# A table with 20 times as many rows starts from a sample of SAMPLE_ROWS, unless these are too wide for memory.
-SAMPLE_ROWS, MIN_RATIO, MOST_CELLS, CHUNK = 50_000, 20, 1 << 26, 4096
-ROUNDS = 4  # of the covariances at the anchors
+MAX_LOADING = 1.0  # of the start: where 1s are rare, larger loadings lead to a worse maximum
+# A table with at least 20 times as many rows starts from a sample of START_ROWS, unless it has too many cells.
+START_ROWS, MIN_ROWS_RATIO, MAX_SAMPLE_CELLS, ROWS_PER_BLOCK = 50_000, 20, 1 << 26, 4096
+COVARIANCE_STEPS = 4  # of the fixed-point iteration for the covariances at the anchors
 
 
 def _product(means: Floats, scale: Floats, V: Floats, block: Block) -> Product:
@@ -128,14 +128,14 @@ def _product(means: Floats, scale: Floats, V: Floats, block: Block) -> Product:
     return Product(scale[:, None] * product)
 
 
-def _on_sample(summary: ColumnSums, key: Key, passes: Passes) -> Passes:
-    """Return a function that sums over a sample of a long table, read once, or over all rows of other tables."""
+def _passes_over_sample(summary: ColumnSums, key: Key, passes: Passes) -> Passes:
+    """Return a function that sums over a sample of a long table (read once), or `passes` itself for other tables."""
     weight, d = float(summary.weight), len(summary.means)
-    if weight < MIN_RATIO * SAMPLE_ROWS or SAMPLE_ROWS * d > MOST_CELLS:
+    if weight < MIN_ROWS_RATIO * START_ROWS or START_ROWS * d > MAX_SAMPLE_CELLS:
         return passes
     seed = int(key.stream("subsample").rng().integers(2**62))
-    sample: SomeRows = passes(RowSampler(seed, SAMPLE_ROWS / weight))
-    grid = sample.table(weight).grid(CHUNK)
+    sample: SomeRows = passes(RowSampler(seed, START_ROWS / weight))
+    grid = sample.table(weight).grid(ROWS_PER_BLOCK)
 
     def over_sample(function: Callable[[Block], Any]) -> Any:
         blocks = iter(grid.blocks)
@@ -152,32 +152,32 @@ def start_sparse(
 ) -> AnchoredParams:
     """Return the start of a restart: principal components the first time, later random loadings.
 
-    The components are those of columns divided by the fourth root of their variance: a compromise between covariances,
-    to which rare columns contribute nothing, and correlations, where they are mostly noise.
+    Columns are first divided by the fourth root of their variance: a compromise between covariances, to which rare
+    columns contribute nothing, and correlations, in which they are mostly noise.
     """
     means, q = summary.means, n_components
     d, variances = len(means), means * (1.0 - means)
     noise = key.rng().standard_normal((d, q))
     empty = ((summary.ones == 0.0) & (summary.observed == summary.weight)).astype(np.float64)
     if start_from == "noise" or key.restart > 0:
-        W = NOISE * noise
+        W = RANDOM_LOADING_STD * noise
     else:
         scale = np.where(empty > 0.0, 0.0, variances**-0.25)
         V = np.linalg.qr(noise[:, : min(q, d)])[0]
-        passes = _on_sample(summary, key, passes)
-        for _ in range(PASSES):
+        passes = _passes_over_sample(summary, key, passes)
+        for _ in range(SUBSPACE_PASSES):
             V = np.linalg.qr(passes(partial(_product, means, scale, V)).product)[0]
         product = passes(partial(_product, means, scale, V)).product
         sizes, rotation = np.linalg.eigh(V.T @ product / float(summary.weight))
         spread = V @ (rotation * np.sqrt(np.maximum(sizes, 0.0)))[:, ::-1]
-        W = 0.01 * NOISE * noise  # a dimension that begins at exactly 0 would stay at 0
-        W[:, : V.shape[1]] += np.clip(spread / variances[:, None] ** 0.75, -STEEPEST, STEEPEST)
+        W = 0.01 * RANDOM_LOADING_STD * noise  # a dimension that begins at exactly 0 would stay at 0
+        W[:, : V.shape[1]] += np.clip(spread / variances[:, None] ** 0.75, -MAX_LOADING, MAX_LOADING)
     W[empty > 0.0] = 0.0
     b = np.log(means) - np.log1p(-means)
     params = with_cells(W, b, empty, n_cells)
     columns, copies = params.distinct
     precision = params.covariances.copy()
-    for _ in range(ROUNDS):  # half steps: full steps would oscillate
+    for _ in range(COVARIANCE_STEPS):  # half steps: full steps would oscillate
         covariance = invert(precision, q)[0]
         precision = 0.5 * (
             precision + identity(q) + at_anchors(params.joint[columns], copies, params.anchors, covariance)[1]

@@ -1,4 +1,4 @@
-"""The compiled twin of the steps of rows through cells (the extra `fast`)."""
+"""Compiled twin of `AnchorExpansions.posteriors` (the extra `fast`): steps of the means of rows through cells."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ def settle(
     longest: float,
     cell: Rows,
 ) -> None:
-    """Update each row's mean in place; put the cell in which its last step began into `cell`.
+    """Move the mean of each row in place; put the cell in which its last step began into `cell`.
 
-    `tree` is axis, threshold, child and leaf of each node; a step leads to C_a pull + offset_a, C_a of `matrices`.
+    `tree` has axis, threshold, child and leaf of each node. In cell a a step leads to C_a pull + offset_a, with C_a in
+    `matrices`; it is shortened to the length `longest`.
     """
     axis, threshold, child, leaf = tree
     q = pull.shape[1]
@@ -41,10 +42,10 @@ def settle(
                     target += matrices[a, i, j] * pull[n, j]
                 step[i] = target - mean[n, i]
                 square += step[i] * step[i]
-            size = math.sqrt(square)
-            share = 1.0 if size <= longest else longest / size
+            length = math.sqrt(square)
+            share = 1.0 if length <= longest else longest / length
             for i in range(q):
                 mean[n, i] += share * step[i]
             cell[n] = a
-            if size == 0.0:
+            if length == 0.0:
                 break

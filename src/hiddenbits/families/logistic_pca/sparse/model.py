@@ -1,4 +1,4 @@
-"""Logistic PCA for sparse tables: the cost of an iteration depends on the number of 1s, not on that of cells.
+"""Logistic PCA for sparse tables: the cost of an iteration depends on the number of 1s, not of cells.
 
 In a row without missing values ln P(t | x) = Sum_ones (w_j.x + b_j) - F(x), where Sum_ones is the sum over the cells
 that are 1, and F(x) = Sum_j ln(1 + exp(w_j.x + b_j)) is one smooth function of q numbers for all rows. Rows are grouped
@@ -11,13 +11,13 @@ mean and spread of the means in a cell and T_a = C_a + V_a,
 
     J = Sum_j [ w^_j.Sum_ones x^ - Sum_a N_a E f(w_j.x + b_j) ] - Sum_n KL_n,    x ~ N(m_a, T_a),  f = ln(1 + exp)
 
-is that of the refinement, except for third moments within cells. Columns make Newton steps on J, shortened where it
-would decrease. Columns without 1s have the same sums, so they share one (w, b).
+is that of the refinement, except for third moments within cells. Columns make Newton steps on J, shortened if J would
+decrease. Columns without 1s have the same sums, so they share one (w, b).
 
-Rows move between cells, cells are cut again after some iterations, and W and b are scaled so that x keeps mean 0 and
-variance 1. If rows kept their cells, J could increase forever where loadings are large: it is no bound, and an
-expansion is useless outside its cell. So J fluctuates a little, and the fit has a plan: convergence is checked after
-SETTLED iterations, over several of them (`engine/loops/planned.py`). The tests compare J with the exact bound.
+Rows move between cells, new cells are cut after some iterations, and W and b are scaled so that x keeps mean 0 and
+variance 1. If rows stayed in their cells, J could increase forever where loadings are large: J is only approximately a
+bound, and an expansion is useless outside its cell. So J fluctuates a little. Convergence is therefore checked after
+MIN_ITERATIONS, over several iterations (`engine/loops/planned.py`). The tests compare J with the exact bound.
 
 | letter | meaning | shape |
 |---|---|---|
@@ -58,12 +58,13 @@ from hiddenbits.maths.packed_symmetric import identity, invert, pack, pack_outer
 from hiddenbits.maths.ridge import effective_ridge, log_prior
 from hiddenbits.model_api import Footprint, Key, Passes, Promises
 
-CUT_AFTER, CUT_EVERY = (0, 1, 2, 4), 8  # iterations after which cells are cut again, and then after every 8th
-SETTLED = 12  # iterations after which a small change may mean convergence
-COLD, WARM = (10, 1.0), (2, 0.3)  # steps of the mean of a row without a stored mean, and with one; their maximum length
-LONGEST_STEP = 5.0  # of a column's (w, b)
-LENGTHS = (1.0, 0.25, 0.0625)  # of a column's step, tried in turn; otherwise it stays
-ROUNDING = 1e-13
+FIRST_CUTS, CUT_EVERY = (0, 1, 2, 4), 8  # new cells are cut after these iterations, and then after every 8th
+MIN_ITERATIONS = 12  # before a small change may mean convergence
+# Number and maximum length of the steps of a row's mean, without and with a stored mean.
+COLD_STEPS, WARM_STEPS = (10, 1.0), (2, 0.3)
+LONGEST_COLUMN_STEP = 5.0  # of a column's (w, b)
+STEP_LENGTHS = (1.0, 0.25, 0.0625)  # shares of a column's full step, tried in turn; if all fail it does not move
+ROUNDING = 1e-13  # a smaller relative decrease of J is rounding
 
 
 _compiled = compiled_twin("hiddenbits.families.logistic_pca.sparse.kernels_numba", "settle")
@@ -71,7 +72,7 @@ _compiled = compiled_twin("hiddenbits.families.logistic_pca.sparse.kernels_numba
 
 @dataclass(frozen=True, eq=False)
 class Posteriors:
-    """Of each row: mean and cell; of each cell: packed C and ln |C|."""
+    """The mean and the cell of each row; packed C and ln |C| of each cell."""
 
     mean: Floats
     cell: Rows
@@ -79,7 +80,7 @@ class Posteriors:
     log_determinants: Floats
 
     def sums(self, weights: Floats, n_cells: int) -> tuple[Floats, Floats, Floats]:
-        """Return, of each cell, (weight, sum of the means, and of their packed squares) and Sum C; Sum ln |C|."""
+        """Return for each cell (weight, sum of means, sum of packed squares of means) and Sum C; and Sum ln |C|."""
         n = len(self.mean)
         members = sparse.csr_array((weights, self.cell, np.arange(n + 1)), shape=(n, n_cells)).T
         groups = np.asarray(members @ np.hstack([np.ones((n, 1)), self.mean, pack_outer(self.mean)]))
@@ -105,11 +106,11 @@ class AnchorExpansions:
     def posteriors(self, pull: Floats, carry: RowMeans | None) -> Posteriors:
         """Return the mean of each row from the expansion in its cell."""
         mean = np.zeros_like(pull) if carry is None else carry.mean.astype(np.float64)
-        n_steps, longest = COLD if carry is None else WARM
+        n_steps, longest = COLD_STEPS if carry is None else WARM_STEPS
         if compiled := _compiled():
             cell, tree = np.zeros(len(mean), np.int64), self.cells
-            lines = tree.axis, tree.threshold, tree.child, tree.leaf
-            compiled(pull, mean, lines, self.by_cell, self.offsets, n_steps, longest, cell)
+            nodes = tree.axis, tree.threshold, tree.child, tree.leaf
+            compiled(pull, mean, nodes, self.by_cell, self.offsets, n_steps, longest, cell)
             return Posteriors(mean, cell, self.covariances, self.log_determinants)
         for _ in range(n_steps):
             cell = self.cells.find(mean)
@@ -121,7 +122,7 @@ class AnchorExpansions:
 
 @dataclass(frozen=True)
 class SparseLogistic:
-    """The model; hyperparameters only: those of `Logistic`, the number of cells, and whether a pass makes new ones."""
+    """The model; hyperparameters only: those of `Logistic`, the number of cells, and whether a pass cuts new cells."""
 
     n_components: int = 2
     ridge: float = 0.1
@@ -129,7 +130,7 @@ class SparseLogistic:
     n_cells: int = 256
     new_cells: bool = True
 
-    planned_passes: ClassVar[int] = SETTLED
+    planned_passes: ClassVar[int] = MIN_ITERATIONS
     settles: ClassVar[bool] = True
 
     params_type = AnchoredParams
@@ -168,9 +169,9 @@ class SparseLogistic:
         return start_sparse(self.n_components, self.n_cells, self.start_from, summary, key, passes)
 
     def of_pass(self, params: AnchoredParams, key: Key, passes: Passes) -> SparseLogistic:
-        """Return the model of a pass: some make new cells."""
+        """Return the model for this pass: some passes cut new cells."""
         number = key.pass_number
-        return replace(self, new_cells=number in CUT_AFTER or number % CUT_EVERY == 0)
+        return replace(self, new_cells=number in FIRST_CUTS or number % CUT_EVERY == 0)
 
     def prepare(self, params: AnchoredParams) -> AnchorExpansions:
         """Expand F around every anchor."""
@@ -198,9 +199,9 @@ class SparseLogistic:
         columns, copies = params.distinct
         groups = _groups(params, stats)
         sums, _, _ = _column_sums(params, stats)
-        share = row_dot(params.joint[columns], stats.linear[columns]) - sums
-        share += log_prior(params.joint[columns], params.center[columns], self.ridge)
-        return float(copies @ share) - groups.divergence
+        by_column = row_dot(params.joint[columns], stats.linear[columns]) - sums
+        by_column += log_prior(params.joint[columns], params.center[columns], self.ridge)
+        return float(copies @ by_column) - groups.divergence
 
     def update(self, params: AnchoredParams, stats: AnchoredStats) -> AnchoredParams:
         """M-step: a Newton step of every column, mean 0 and variance 1 of x, new anchors, sometimes new cells."""
@@ -216,7 +217,7 @@ class SparseLogistic:
             spreads = pack(inverse @ unpack(groups.spread, q) @ inverse.T)
             *tree, anchors = cut(groups.weight, anchors, axis_variances(spreads, q), self.n_cells)  # type: ignore[assignment]
             covariances = covariances[params.cells.find(anchors)]
-        all_columns = params.spread_out(joint)
+        all_columns = params.for_all_columns(joint)
         return AnchoredParams(
             loadings=np.ascontiguousarray(all_columns[:, :-1]),
             intercepts=all_columns[:, -1].copy(),
@@ -239,12 +240,12 @@ class SparseLogistic:
         gradient[:, -1] += ridge * center
         step = np.linalg.solve(unpack(matrix, k) + ridge * np.eye(k), gradient[..., None])[..., 0]
         size = np.sqrt(row_dot(step, step))[:, None]
-        step *= np.minimum(1.0, LONGEST_STEP / np.maximum(size, LONGEST_STEP))
+        step *= np.minimum(1.0, LONGEST_COLUMN_STEP / np.maximum(size, LONGEST_COLUMN_STEP))
         before = row_dot(joint, linear) - sums + log_prior(joint, center, self.ridge)
         before -= ROUNDING * np.abs(before)
         out, remaining, occupied = joint.copy(), np.arange(len(joint)), groups.weight > 0.0
         cells = groups.weight[occupied], groups.mean[occupied], (groups.spread + groups.covariance)[occupied]
-        for length in LENGTHS:
+        for length in STEP_LENGTHS:
             candidate = joint[remaining] + length * step[remaining]
             after = row_dot(candidate, linear[remaining]) - softplus_sums(candidate, *cells)
             not_worse = after + log_prior(candidate, center[remaining], self.ridge) >= before[remaining]
@@ -264,12 +265,12 @@ class SparseLogistic:
 
 
 class OnlineSparseLogistic(SparseLogistic):
-    """The model for online EM: cells and the scale of x are fixed, so that sums over the rows of cells average."""
+    """The model for online EM: cells and the scale of x are fixed, so that the sums of cells can be averaged."""
 
     def update(self, params: AnchoredParams, stats: AnchoredStats) -> AnchoredParams:
         """M-step: a Newton step of every column, and new anchors."""
         groups = _groups(params, stats)
-        all_columns = params.spread_out(self._newton_columns(params, stats, groups))
+        all_columns = params.for_all_columns(self._newton_columns(params, stats, groups))
         return replace(
             params,
             loadings=np.ascontiguousarray(all_columns[:, :-1]),
@@ -282,13 +283,13 @@ class OnlineSparseLogistic(SparseLogistic):
 def _expanded_means(shared: AnchorExpansions, cell: Rows, pull: Floats) -> Floats:
     """Return C_a (Sum_ones w - g_a + H_a x_a) of each row."""
     out = shared.offsets[cell]
-    for i, line in enumerate(shared.matrices):  # of at most three dimensions
-        for j, numbers in enumerate(line):
-            out[:, i] += numbers[cell] * pull[:, j]
+    for i, matrix_row in enumerate(shared.matrices):  # at most three dimensions
+        for j, entries in enumerate(matrix_row):  # of all cells
+            out[:, i] += entries[cell] * pull[:, j]
     return out
 
 
-@lru_cache(maxsize=2)  # by identity: for a pass, and for the objective and the update after it
+@lru_cache(maxsize=2)  # arguments are compared by identity; a pass, its objective and its update share the result
 def _expansions(params: AnchoredParams) -> AnchorExpansions:
     columns, copies = params.distinct
     q = params.n_components
@@ -301,7 +302,7 @@ def _expansions(params: AnchoredParams) -> AnchorExpansions:
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """The rows of each cell: weight, mean and packed spread of their means, the covariance of each; Sum KL."""
+    """Of each cell: weight, mean and packed spread of the rows' means, mean covariance of the rows; and Sum KL."""
 
     weight: Floats
     mean: Floats
@@ -310,7 +311,7 @@ class Groups:
     divergence: float
 
     def overall(self, weight: float) -> tuple[Floats, Floats]:
-        """Return the mean of all rows' x, and a root of its covariance."""
+        """Return the mean of x over all rows, and the Cholesky root of its covariance."""
         q = self.mean.shape[1]
         center = self.weight @ self.mean / weight
         packed = self.weight @ (self.spread + self.covariance + pack_outer(self.mean - center)) / weight

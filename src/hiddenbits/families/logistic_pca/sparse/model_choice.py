@@ -1,4 +1,4 @@
-"""Whether `LogisticPCA` fits all cells of a table, or the sparse model that visits its 1s only."""
+"""The choice of a model for `LogisticPCA`: one that visits all cells of a table, or the sparse one, only its 1s."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hiddenbits.families.logistic_pca.sparse.params import AnchoredParams
 
 AUTO, CELLS, ONES = "auto", "cells", "ones"
 N_CELLS = {1: 64, 2: 256, 3: 512}  # of the latent space, by its dimensions
-TALLEST = 4096  # rows of a block of the methods for rows
+MAX_BLOCK_ROWS = 4096  # of the methods for rows
 LARGE_TABLE, SPARSE_SHARE = 5e7, 0.05  # "auto" chooses the sparse model from this many cells, up to this share of 1s
 
 
@@ -35,7 +35,7 @@ def _missing_count(block: Block) -> MissingCount:
 
 
 def sparse_model(model: Logistic, cost: str, table: Table) -> SparseLogistic | None:
-    """Return the sparse model where the fit is to use it, otherwise None."""
+    """Return the sparse model if the fit should use it, otherwise None."""
     n, d = table.shape
     row_cells = table.source.row_cells
     if cost == CELLS or (cost == AUTO and (n * d < LARGE_TABLE or row_cells > SPARSE_SHARE * d)):

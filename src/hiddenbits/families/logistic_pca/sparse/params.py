@@ -11,13 +11,13 @@ import numpy as np
 from hiddenbits.array_types import AnyArray, Floats, Rows
 from hiddenbits.data import Arrays
 from hiddenbits.data.declared import Params, WeightedSums
-from hiddenbits.families.logistic_pca.params import LARGEST, LogisticParams
+from hiddenbits.families.logistic_pca.params import LARGEST_PARAMETER, LogisticParams
 from hiddenbits.maths.packed_symmetric import identity, packed_size
 
 
 @dataclass(frozen=True, eq=False)
 class AnchoredParams(Params):
-    """W, b and the center of b's prior; the cells of the latent space with an anchor in each.
+    """W, b and the center of the prior of b; the cells of the latent space, with an anchor in each.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class AnchoredParams(Params):
     axis, threshold, child : ndarrays of shape (nodes,)
         The tree of cells.
     anchors, covariances : ndarrays of shape (A, q), (A, q(q + 1)/2)
-        Where F is expanded; the covariance of posteriors there.
+        Points around which F is expanded; packed covariances of posteriors there.
     """
 
     loadings: Floats
@@ -63,7 +63,7 @@ class AnchoredParams(Params):
 
     @cached_property
     def distinct(self) -> tuple[Rows, Floats]:
-        """Return the distinct columns, one for all empty columns last, and how many columns each represents."""
+        """Return the distinct columns (all empty columns as one, the last), and how many columns each represents."""
         empty = np.flatnonzero(self.empty)
         columns = np.concatenate([np.flatnonzero(self.empty == 0.0), empty[:1]])
         copies = np.ones(len(columns))
@@ -71,8 +71,8 @@ class AnchoredParams(Params):
             copies[-1] = len(empty)
         return columns, copies
 
-    def spread_out(self, values: Floats) -> Floats:
-        """Return the values of the distinct columns for all columns."""
+    def for_all_columns(self, values: Floats) -> Floats:
+        """Return values for all columns, given those of the distinct columns."""
         columns, _ = self.distinct
         out = np.empty((self.n_columns, *values.shape[1:]))
         out[columns] = values
@@ -102,8 +102,8 @@ class AnchoredParams(Params):
         A = int((~inner).sum())
         if self.anchors.shape != (A, q) or self.covariances.shape != (A, p):
             return "each cell must have an anchor and a covariance"
-        if not all(np.all(np.abs(a) <= LARGEST) for a in (self.anchors, self.covariances)):
-            return f"anchors and covariances must lie within {LARGEST:g} of 0"
+        if not all(np.all(np.abs(a) <= LARGEST_PARAMETER) for a in (self.anchors, self.covariances)):
+            return f"anchors and covariances must lie within {LARGEST_PARAMETER:g} of 0"
         return None
 
 
@@ -116,9 +116,9 @@ class AnchoredStats(WeightedSums):
     weight : 0-d array
         Weight of the rows.
     groups : ndarray of shape (A, 1 + q + q(q + 1)/2)
-        Of each cell: weight, sum of the means, sum of their packed squares.
+        For each cell: weight of its rows, sum of their means, sum of packed squares of their means.
     covariances : ndarray of shape (A, q(q + 1)/2)
-        Of each cell: sum of the packed covariances of posteriors.
+        For each cell: sum of the packed covariances of its posteriors.
     log_determinant : 0-d array
         Sum of the ln |C|.
     linear : ndarray of shape (d, q + 1)
@@ -136,7 +136,7 @@ class AnchoredStats(WeightedSums):
 class RowMeans(Arrays):
     """The posterior mean of each row, (rows, q).
 
-    In single precision: these are only starts, and there may be a hundred million rows.
+    In single precision: they are only starts of the next iteration, and there may be a hundred million rows.
     """
 
     mean: AnyArray
@@ -144,13 +144,13 @@ class RowMeans(Arrays):
 
 # Cells: a binary tree that cuts the space of x, and so the rows, into groups.
 #
-# A node is cut at a threshold along one axis; its children are next to each other. A leaf is its own child, so that
-# a search of fixed depth needs no special case.
+# A node is cut at a threshold along one axis; its two children have successive numbers. A leaf is its own child, so
+# that a search of fixed depth needs no special case.
 
-NEVER = 1e300  # the threshold of a leaf
-POWER = 1.5  # the error of a quadratic around a cell's mean grows with the third power of the cell's width
-LEAST = 1e-9  # cells with a smaller share of (weight x width^3) are not cut
-HALF_MEAN, HALF_VARIANCE = np.sqrt(2.0 / np.pi), 1.0 - 2.0 / np.pi  # of half a standard normal
+LEAF_THRESHOLD = 1e300  # never exceeded
+VARIANCE_POWER = 1.5  # the error of a quadratic expansion grows with the third power of the cell's width
+LEAST_ERROR_SHARE = 1e-9  # cells with a smaller weight x width^3, relative to the total weight, are not cut
+HALF_MEAN, HALF_VARIANCE = np.sqrt(2.0 / np.pi), 1.0 - 2.0 / np.pi  # of a standard normal distribution above 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,7 +187,7 @@ def axis_variances(packed: Floats, q: int) -> Floats:
 
 
 def cut(weights: Floats, means: Floats, variances: Floats, n_cells: int) -> tuple[Rows, Floats, Rows, Floats]:
-    """Return axis, threshold and child of a tree with up to `n_cells` leaves, and the mean of each.
+    """Return axis, threshold and child of a tree with up to `n_cells` leaves, and the mean of each leaf.
 
     Rows are given by groups: their weights, means (groups, q) and variances along the axes. The cell with the largest
     weight x width^3 is cut next, at its mean, along its widest axis; a single group is cut as a normal distribution.
@@ -202,7 +202,7 @@ def cut(weights: Floats, means: Floats, variances: Floats, n_cells: int) -> tupl
     child: list[int] = []
     nodes: list[tuple[float, Floats, Floats]] = []  # weight, mean and variances
     heap: list[tuple[float, int, Rows]] = []
-    least_error = LEAST * float(weights.sum())
+    least_error = LEAST_ERROR_SHARE * float(weights.sum())
 
     def add(members: Rows) -> None:
         if len(members) == 1:
@@ -215,9 +215,9 @@ def cut(weights: Floats, means: Floats, variances: Floats, n_cells: int) -> tupl
         number = len(nodes)
         nodes.append((weight, mean, variance))
         axis.append(0)
-        threshold.append(NEVER)
+        threshold.append(LEAF_THRESHOLD)
         child.append(number)
-        heapq.heappush(heap, (-weight * float(variance.max()) ** POWER, number, members))
+        heapq.heappush(heap, (-weight * float(variance.max()) ** VARIANCE_POWER, number, members))
 
     add(np.arange(n))
     leaves = 1
