@@ -30,14 +30,14 @@ from hiddenbits.model_api import Climbs, Key, Model, Passes, StartsOnSubsample
 RESTART_FACTOR = 2  # restarts on the subsample for each requested one, if there are several
 GROWTH_FACTOR = 8  # rows of the next subsample for each row of the one before
 MIN_RATIO = 4  # subsample only if the table has at least 4 times as many rows
-MIN_MINORITY = 20  # without a prior: least number of 1s, and of 0s, expected in each column of the subsample
+MIN_MINORITY = 20  # without a prior: expected 1s, and 0s, of each column in the subsample, at least
 MOST_CELLS = 1 << 26  # cells of the subsample: it is held in this process, a byte each
-PAIR_BLOCK_CELLS, PAIR_BLOCK_ROWS = 1 << 25, 1 << 16  # cells and rows of the blocks in which pairs of columns are counted
+PAIR_BLOCK_CELLS, PAIR_BLOCK_ROWS = 1 << 25, 1 << 16  # of the blocks in which pairs of columns are counted
 
 
 @dataclass(frozen=True, eq=False)
 class SubsampleStart:
-    """The restarts of a fit on subsamples of its rows; `strategies` are the ways to run a restart, the default first."""
+    """The restarts of a fit on subsamples of its rows; each tries all `strategies`, the first being the default."""
 
     model: Model[Any, Any]
     strategies: Sequence[RestartLoop]
@@ -70,7 +70,7 @@ class SubsampleStart:
             grid = collapsed(grid)
         # Counts stay those of all rows, because they determine the priors.
         summary = replace(context.summary, weight=np.asarray(float(len(sample.weights))))
-        if n_init == 1 and not isinstance(self.model, Climbs):  # the same tolerance per table as on all rows
+        if n_init == 1 and not isinstance(self.model, Climbs):  # converges at the gain, in nats, of all rows
             settings = replace(settings, tol=settings.tol * context.weight / float(summary.weight))
         clocks: Any = {"start_time": context.start_time, "clock": context.clock}
         sum_over_all_rows = self._sum_over_all_rows()
@@ -134,7 +134,7 @@ class SubsampleStart:
         """Return the end of a restart on the subsample, by the strategy that reached the highest objective."""
         ends: list[Position] = []
         n_rows, strategies = context.grid.as_given.table.shape[0], list(enumerate(self.strategies))
-        for number, strategy in strategies if context.settings.max_time is None else strategies[::-1]:  # quick ones first if time is limited
+        for number, strategy in strategies if context.settings.max_time is None else strategies[::-1]:  # quick first
             if ends and context.out_of_time():
                 break
             context = replace(context, checkpoints=self._checkpoints(restart, number))
