@@ -274,7 +274,7 @@ class Cluster:
         return held
 
     def _homes(self, n_parts: int) -> list[list[str]]:
-        """Return a worker for each part: as many per thread; neighbors share one, so that merges need little traffic."""
+        """Return a worker for each part: as many per thread; neighbors are together, so merges need little traffic."""
         workers = sorted(self._ask(dask_scheduler.workers).items())
         threads = [address for address, (n_threads, _) in workers for _ in range(n_threads)]
         if not threads:  # an adaptive cluster may begin with none

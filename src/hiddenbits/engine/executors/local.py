@@ -236,7 +236,7 @@ class Executor(Protocol):
         ...
 
     def stream(self, grid: Grid, ends: Sequence[int]) -> Iterator[Callable[[Callable[[Block], S]], S]]:
-        """Yield, for each group of consecutive blocks, a `reduce` over that group; `ends`: the block after each group."""
+        """Yield a `reduce` for each group of consecutive blocks; group i ends before block `ends[i]`."""
         ...
 
     def row_memory(self, last: RowMemory | None) -> RowMemory:
