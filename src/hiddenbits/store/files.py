@@ -128,7 +128,7 @@ def whole_file(path: str | os.PathLike[str], *, shown: str | os.PathLike[str] | 
         with contextlib.suppress(OSError):
             temporary.unlink()
         raise
-    # The new file is complete. On most systems, its name now survives a power failure, too.
+    # The new file is complete. On most systems, the following makes its name survive a power failure.
     with contextlib.suppress(OSError):
         folder = os.open(target.parent, os.O_RDONLY)
         try:
