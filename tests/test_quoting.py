@@ -10,7 +10,7 @@ import pytest
 
 from hiddenbits import LatentClassAnalysis, load, open_table
 from hiddenbits.exceptions import FileError, TableError
-from hiddenbits.quoting import MOST, discreet, message_of, name_of, printable, quoted, redacted, without_secrets
+from hiddenbits.quoting import CELL_LENGTH, discreet, message_of, name_of, printable, quoted, redacted, without_secrets
 from tests.test_planted_secrets import NUMBER_CELLS, TEXT_CELLS
 
 pytestmark = pytest.mark.core
@@ -37,17 +37,17 @@ def test_every_character_is_shown_or_escaped():
 
 
 def test_no_more_than_twenty_characters_of_a_cell():
-    assert quoted(SECRET) == repr(SECRET[:MOST] + "...")
+    assert quoted(SECRET) == repr(SECRET[:CELL_LENGTH] + "...")
     assert quoted(10**5000) == "a number that is too long to print"
-    assert len(quoted(10.0**300 / 3)) <= MOST + 3
+    assert len(quoted(10.0**300 / 3)) <= CELL_LENGTH + 3
     assert quoted(b"\x1b" * 50).count("x1b") <= 5
 
 
 def test_foreign_messages_keep_paths_and_cut_cells(monkeypatch):
     message = f"could not convert string to float: '{SECRET}' in '/a/folder/with/a/long/name/x.csv'"
     said = redacted(message, "/a/folder/with/a/long/name/x.csv")
-    assert SECRET[:MOST] in said
-    assert SECRET[: MOST + 1] not in said
+    assert SECRET[:CELL_LENGTH] in said
+    assert SECRET[: CELL_LENGTH + 1] not in said
     assert "/a/folder/with/a/long/name/x.csv" in said
     monkeypatch.setenv("HIDDENBITS_HIDE_VALUES", "1")
     assert "diagnosis" not in redacted(message)
@@ -146,7 +146,7 @@ def test_errors_quote_little_of_a_cell_or_nothing(name, tmp_path, monkeypatch):
         act(cell, tmp_path)
     said = str(caught.value)
     assert cell[:6] in said, said  # a part of it, so that it can be found
-    assert cell[: MOST + 1] not in said
+    assert cell[: CELL_LENGTH + 1] not in said
     monkeypatch.setenv("HIDDENBITS_HIDE_VALUES", "1")
     with pytest.raises(TableError) as caught:
         act(cell, tmp_path)

@@ -19,8 +19,8 @@ ANNOUNCED = (
     "(?:keys?|tokens?|secrets?|sig|signatures?|sas|auth|bearer|credentials?|passwords?|passwd|pwd)"
 )
 UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
-# A password may hold slashes, as the keys of S3 do; digits and a slash after the colon are a port. A `Path` has one
-# slash instead of two.
+# A password may contain slashes, as the keys of S3 do; digits and a slash after a colon are a port. In a `Path` two
+# slashes have become one.
 USER = re.compile(r"(?<=\w\w:/)(/?)([^/?#\s]*|[^/?#:@\s]+:(?!\d+/)\S*)@")
 SUFFIX = re.compile(r"(?:\.[A-Za-z][A-Za-z0-9]{0,7}){1,2}$")  # .csv, .csv.gz
 
@@ -52,7 +52,7 @@ def without_user(text: str) -> str:
 
 
 def is_http(url: str) -> bool:
-    """Whether the address is one of the web."""
+    """Whether the address is an http or https address."""
     return url.lower().startswith(("http://", "https://"))
 
 
@@ -107,12 +107,12 @@ def _safe_part(part: str, announced: bool, last: bool) -> str:
         return f"{named[1]}{SECRET}{named[2]}"
     suffix = match[0] if last and (match := SUFFIX.search(part)) else ""
     stem = part.removesuffix(suffix)
-    if (announced and part and not (last and suffix)) or _is_random(unquote(stem)):
+    if (announced and part and not (last and suffix)) or _looks_random(unquote(stem)):
         return SECRET + suffix
     return part
 
 
-def _is_random(text: str) -> bool:
+def _looks_random(text: str) -> bool:
     """Whether a text looks random rather than written: its words and numbers have at most 3.5 characters on average."""
     if UUID.fullmatch(text):
         return True

@@ -1,4 +1,4 @@
-"""Names for the types of arrays, defined once for all rooms."""
+"""Names for the types of arrays."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ Rows = NDArray[np.intp]  # positions of rows or columns
 AnyArray = NDArray[Any]  # any type of numbers, such as float32 or float64 as the caller chose
 Randomness = int | np.random.RandomState | np.random.Generator | None  # what scikit-learn takes as random_state
 
-# Of all rows of a table together: sums of shares and products with log-likelihoods stay floats.
+# Bounds of the total weight of a table: within them, products with shares and log-likelihoods are normal floats.
 LEAST_WEIGHT, MOST_WEIGHT = 1e-300, 1e300

@@ -77,7 +77,7 @@ def plain(
 
 
 def html(above: Sequence[str], head: Sequence[str], lines: Lines, below: Sequence[str]) -> str:
-    """Return the same as HTML; all content is escaped."""
+    """Return a table as HTML, with sentences above and below it; all content is escaped."""
     ths = "".join(f"<th>{as_html(cell)}</th>" for cell in head)
     body = "".join("<tr>" + "".join(f"<td>{as_html(cell)}</td>" for cell in line) + "</tr>" for line in lines)
     first, notes = ("".join(f"<p>{as_html(sentence)}</p>" for sentence in group) for group in (above, below))
@@ -110,9 +110,9 @@ def with_error(value: float | None, error: float | None, digits: int = 4) -> str
     """Format a number and its standard error; an error that rounds to 0 is not shown as 0."""
     if value is None or math.isnan(value):
         return "-"
-    least = 10.0**-digits
-    small = error is not None and error < 0.5 * least
-    return f"{value:.{digits}f} ± {f'<{least:.{digits}f}' if small else number(error, digits)}"
+    smallest = 10.0**-digits
+    small = error is not None and error < 0.5 * smallest
+    return f"{value:.{digits}f} ± {f'<{smallest:.{digits}f}' if small else number(error, digits)}"
 
 
 class DisplayedTable(ABC):
@@ -134,7 +134,7 @@ class DisplayedTable(ABC):
 
 # Summaries of fitted models: how the fit went, and named tables.
 
-DOWN, ACROSS = 20, 9  # lines of a table that are printed, and its columns
+MAX_LINES, MAX_COLUMNS = 20, 9  # of a table that is printed; the first column has the names
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,12 +146,12 @@ class SummaryTable:
     title : str
         The title.
     columns : mapping
-        Its columns by name, text or numbers; the first one has the names of the lines.
+        The columns by name, text or numbers; the first column has the names of the lines.
     of : str
         The plural of what a line describes, such as "columns" or "classes".
     weight : ndarray, optional
-        The importance of lines: if there are too many to print, those with the largest are printed, by default the
-        first.
+        Weights of the lines: if there are too many to print, the lines with the largest weights are printed, by
+        default the first.
     """
 
     title: str
@@ -160,20 +160,20 @@ class SummaryTable:
     weight: NDArray[np.float64] | None = None
 
     def values(self) -> dict[str, list[Any]]:
-        """Return its columns as lists."""
+        """Return the columns as lists."""
         return {name: np.asarray(cells).tolist() for name, cells in self.columns.items()}
 
     def shown(self) -> tuple[list[str], list[str], list[list[str]], list[str]]:
         """Return title, head, lines and notes on what is not shown, for `plain` and `html`."""
         columns = self.values()
-        n, head = len(next(iter(columns.values()))), list(columns)[: ACROSS + 1]
+        n, head = len(next(iter(columns.values()))), list(columns)[: MAX_COLUMNS + 1]
         lines, below = list(range(n)), []
-        if n > DOWN + 1:  # a note in place of a single line would save nothing
+        if n > MAX_LINES + 1:  # a note that replaces a single line would save nothing
             first = np.arange(n) if self.weight is None else np.argsort(-np.asarray(self.weight), kind="stable")
-            chosen, note = first[:DOWN], ""
+            chosen, note = first[:MAX_LINES], ""
             if self.weight is not None:
                 note = "; shown are those that matter most"
-                complete = chosen[self.weight[chosen] > self.weight[first[DOWN]]]  # levels of a column have one weight
+                complete = chosen[self.weight[chosen] > self.weight[first[MAX_LINES]]]  # levels of a column tie
                 chosen = complete if len(complete) else chosen
             lines = sorted(chosen.tolist())
             below.append(f"... {n - len(lines):,} more {self.of}{note}")
@@ -202,10 +202,11 @@ class Summary:
     title : str
         The model.
     story : dict of str
-        How the fit went: rows, passes, why it stopped, score, warnings; and under "coding", if the data had other
-        values than 0 and 1, which of them are 1.
+        How the fit went: rows, passes, why it stopped, score, warnings; and under "coding", if the data had values
+        other than 0 and 1, which of them count as 1.
     tables : dict of frames
-        The complete tables as data frames, by name; of pandas, polars or pyarrow, the first that is installed.
+        The complete tables as data frames, by name, of the first installed library: pandas, polars or
+        pyarrow.
 
     Examples
     --------

@@ -6,9 +6,9 @@ check themselves. Shapes below: n rows of a block, d columns, K classes, q numbe
 
 Eight methods are the mathematics of a model: `start`, `prepare`, `expect`, `objective`, `update`, `posterior` (or only
 `log_likelihood`, if rows have no code), `sample` and `log_joint`. `footprint` returns the cost of a block. `Model`
-lists the methods that the engine calls, `RowModel` and `CodeModel` those that estimators call, `Defined` those that the
-tests enumerate. The base classes `AsOnSubsample`, `Declared`, `Linked` and `ClassCodes` implement the others. The
-further protocols are for models that can do more. All other methods belong to a family and its estimator.
+lists the methods that the engine calls, `RowModel` and `CodeModel` those that estimators call, `Defined` those from
+which tests compute exact results. The base classes `AsOnSubsample`, `Declared`, `Linked` and `ClassCodes` implement the
+others. The further protocols are optional. All other methods belong to a family and its estimator.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from hiddenbits.data.summary import ColumnSums
 
 T = TypeVar("T", bound=Additive)
 Kept = TypeVar("Kept", bound=Params)
-DRIVER = 2**63  # the block number for "no block": random numbers that are needed once per pass, such as a start
-# Named streams; those of restarts, passes and blocks count from 0. For each the part of the key, and its first number.
+NO_BLOCK = 2**63  # block number of random numbers that are needed once per pass, such as for a start
+# Named streams: the part of the key that each changes, and its first number. Restarts, passes and blocks count from 0.
 STREAMS: Mapping[str, tuple[Literal["restart", "pass_number", "block"], int]] = {
     "online": ("pass_number", 2**32),  # online passes
     "stage": ("pass_number", 2**33),  # the beginning of a later stage
@@ -56,7 +56,7 @@ class Key:
     seed: int
     restart: int = 0
     pass_number: int = 0
-    block: int = DRIVER
+    block: int = NO_BLOCK
 
     def derive(self, *, restart: int | None = None, pass_number: int | None = None, block: int | None = None) -> Key:
         """Return the key of another restart, pass or block."""
@@ -92,7 +92,7 @@ class Promises:
     carry : bool
         Rows have memory from pass to pass.
     accelerates : bool
-        The model is one that `Extrapolates`.
+        The model has the methods of `Extrapolates`.
     oracle : {"enumeration", "quadrature"}
         How the tests compute exact results from `log_joint`.
     why : mapping of str to str
@@ -141,14 +141,14 @@ class Footprint:
 
 
 class Passes(Protocol):
-    """WeightedSums a function over the blocks of the table, for a start that needs a pass."""
+    """Sums a function over the blocks of the table, for a start that needs a pass."""
 
     def __call__(self, function: Callable[[Block], T], /) -> T:
         """Return the sum of function(block) over all blocks."""
 
 
 Run = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
-"""Calls a function for each of several tasks: `map`, or that of a thread pool."""
+"""Calls a function for each of several tasks: `map`, or the method of a thread pool."""
 
 
 P = TypeVar("P", bound=Params)  # parameters
@@ -182,16 +182,16 @@ class Model(Protocol[P, S]):
         """Return the cost of a block of d columns; `row_cells` is the mean number of stored cells per row."""
 
     def start(self, summary: ColumnSums, key: Key, passes: Passes) -> P:
-        """Return the first parameters of a restart, from column means, keyed noise, and passes if needed."""
+        """Return the first parameters of a restart, from sums over columns, keyed noise, and passes if needed."""
 
     def prepare(self, params: P) -> Any:
-        """Return what all blocks of a pass need from the parameters, computed once per pass: `shared` below."""
+        """Return what all blocks of a pass need from the parameters (`shared` below); called once per pass."""
 
     def expect(self, params: P, shared: Any, block: Block, carry: Any, key: Key) -> tuple[S, Any]:
         """E-step: return the additive statistics of a block, and the memory of its rows for the next pass."""
 
     def objective(self, params: P, stats: S) -> float:
-        """Return what EM increases: the log-likelihood or bound of all rows plus the log prior, in nats."""
+        """Return the function that EM increases: log-likelihood or bound of all rows plus log prior, in nats."""
 
     def update(self, params: P, stats: S) -> P:
         """M-step: return the best parameters for the statistics of all rows."""
@@ -207,13 +207,13 @@ class RowModel(Model[P, S], Protocol[P, S]):
         """Return ln P(observed cells) of each row, (n,)."""
 
     def fill(self, params: P, shared: Any, block: Block) -> Floats:
-        """Return P(x = 1 | observed cells) of each cell, (n, d), as if that cell had to be sampled again."""
+        """Return P(x = 1 | observed cells) of each cell, (n, d), as if that cell were sampled again."""
 
     def leave_one_out(self, params: P, shared: Any, block: Block) -> Floats:
         """Return P(x = 1 | the other observed cells) of each cell, (n, d)."""
 
     def sample(self, params: P, n: int, rng: np.random.Generator) -> tuple[Any, Floats]:
-        """Return simulated rows, (n, d), binary ones as uint8, and their codes, (n, q)."""
+        """Return simulated rows, (n, d), as uint8 if binary, and their codes, (n, q)."""
 
 
 class CodeModel(RowModel[P, S], Protocol[P, S]):
@@ -247,7 +247,7 @@ class AsOnSubsample:
 
     @property
     def has_prior(self) -> bool:
-        """Return False, which is safe: the subsample must show both values of every column, and so needs more rows."""
+        """Return False, the safe answer: the subsample must show both values of every column, so it has more rows."""
         return False
 
     def on_all_rows(self, params: Kept) -> Kept:
@@ -258,7 +258,7 @@ class AsOnSubsample:
 class Declared(Generic[P]):
     """Parameters and statistics are checked by their own declarations.
 
-    `letters` has the hyperparameter that a letter of the shapes must equal, and the word for what it counts:
+    `letters` maps a letter of the shapes to the hyperparameter that it must equal, and a word for what it counts:
     {"q": ("n_components", "dimensions")}.
     """
 
@@ -324,7 +324,7 @@ class ClassCodes(Declared[P]):
         return np.asarray(codes @ self.cell_probabilities(params).T)
 
     def fill(self, params: P, shared: Any, block: Block) -> Floats:
-        """Return P(x = 1 | observed cells) for every cell, as if that cell had to be sampled again: r theta."""
+        """Return P(x = 1 | observed cells) of each cell, as if that cell were sampled again: r theta."""
         return self.reconstruct(params, self.posterior(params, shared, block))
 
     def leave_one_out(self, params: P, shared: Any, block: Block) -> Floats:
@@ -362,7 +362,7 @@ class Extrapolates(Protocol[P]):
 
 @dataclass(frozen=True)
 class Stage(Generic[P, S]):
-    """One of the models that a fit consists of; each begins where the one before ended.
+    """One of the models that a fit consists of; each stage begins where the stage before ended.
 
     Attributes
     ----------
@@ -374,7 +374,7 @@ class Stage(Generic[P, S]):
     tolerance : float
         Factor of the tolerance of the fit for this stage.
     loop : function, optional
-        The loop of this stage, instead of that of the fit: see `engine/loops/restarts.py`.
+        The loop of this stage, instead of the loop of the fit: see `engine/loops/restarts.py`.
     """
 
     model: Model[P, S]
@@ -421,7 +421,7 @@ class StartsOnSubsample(Protocol[P]):
         """Whether a prior keeps parameters of constant columns finite; otherwise a subsample must show both values."""
 
     def on_all_rows(self, params: P) -> P:
-        """Return the first parameters of the fit to all rows, from the final ones of a fit to a subsample."""
+        """Return the first parameters of the fit to all rows, from the final parameters of a fit to a subsample."""
 
 
 @runtime_checkable
@@ -474,12 +474,12 @@ class Coordinates(Protocol):
         """Return the vector of the model at a point."""
 
     def slope(self, gradient: Floats) -> Floats:
-        """Return the gradient with respect to points, from that with respect to vectors."""
+        """Return the gradient with respect to points, from the gradient with respect to vectors."""
 
 
 @runtime_checkable
 class Climbs(Model[P, S], Extrapolates[P], Protocol[P, S]):
-    """A model whose statistics, with expectations under the model (the negative phase), give the gradient."""
+    """A model whose gradient follows from its statistics and expectations under the model (the negative phase)."""
 
     def model_expectations(self, params: P, over: Callable[[Callable[[Block], T], Table], T]) -> tuple[P, Any]:
         """Return the parameters and the expectations under the model; `over` sums over a table of its states."""
@@ -491,7 +491,7 @@ class Climbs(Model[P, S], Extrapolates[P], Protocol[P, S]):
         """Return the gradient of the objective with respect to the vector."""
 
     def rows_or_prior(self, weight: float) -> float:
-        """Return the scale of the objective: the weight of all rows, or that of the prior if it is larger."""
+        """Return the scale of the objective: the weight of all rows or of the prior, whichever is larger."""
 
     def coordinates(self, params: P, phase: Any) -> Coordinates:
         """Return the coordinates for the next segment of the ascent."""

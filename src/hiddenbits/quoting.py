@@ -22,21 +22,21 @@ from urllib.parse import quote
 from hiddenbits.addresses import ANNOUNCED, SECRET, safe_url, without_user
 
 HIDE = "HIDDENBITS_HIDE_VALUES"
-MOST = 20  # characters of a cell that a message shows
-MOST_REDACTED = 200  # characters of another program's message that a message shows
-MOST_SEARCHED = 4000  # characters of it that are searched, because patterns take time
-HIDDEN = "the value (hidden)"
+CELL_LENGTH = 20  # characters of a cell that a message shows
+MESSAGE_LENGTH = 200  # characters of another program's message that a message shows
+SEARCHED_LENGTH = 4000  # characters of that message that are searched for secrets, because patterns take time
+HIDDEN_VALUE = "the value (hidden)"
 # Control characters, format characters (including those that reorder text), lone surrogates, line separators. Joiners,
 # which Persian, Indic scripts and emoji need, are format characters, too, but harmless.
-ESCAPED = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+ESCAPED_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 JOINERS = "\u200c\u200d"
 ADDRESS = re.compile(r"[A-Za-z][\w+.-]*://[^\s'\"<>]+")
-SHORTEST = 3  # characters of a secret: shorter ones occur in every sentence
-MARK, NAME = "['\"]", rf"(?<![\w-])([\w-]{{0,60}}?{ANNOUNCED})"
+MIN_SECRET_LENGTH = 3  # shorter secrets occur in every sentence
+QUOTE_MARK, SECRET_NAME = "['\"]", rf"(?<![\w-])([\w-]{{0,60}}?{ANNOUNCED})"
 # Where a message of another program shows a secret: user:password@host, name=value, a header of HTTP.
-IN_MESSAGES = (
+SECRETS_IN_MESSAGES = (
     (re.compile(r"(?<![\w/])[^\s/@:'\"`(,=]+:(?!/|\d+/)[^\s@'\"`]+@(?=\w)"), f"{SECRET}@"),
-    (re.compile(rf"(?i){NAME}({MARK}?\s*(?:=|%3D|:)\s*{MARK}?)[^\s'\"&;,)]+"), rf"\1\2{SECRET}"),
+    (re.compile(rf"(?i){SECRET_NAME}({QUOTE_MARK}?\s*(?:=|%3D|:)\s*{QUOTE_MARK}?)[^\s'\"&;,)]+"), rf"\1\2{SECRET}"),
     (re.compile(r"(?i)\b(bearer|basic)\s+[\w.~+/=-]{6,}"), rf"\1 {SECRET}"),
 )
 ENVIRONMENT = re.compile(  # variables whose values are secrets
@@ -66,11 +66,11 @@ def printable(text: object, keep: str = "") -> str:
     if shown.isprintable():
         return shown
     keep += JOINERS
-    return "".join(_escaped(c) if unicodedata.category(c) in ESCAPED and c not in keep else c for c in shown)
+    return "".join(_escaped(c) if unicodedata.category(c) in ESCAPED_CATEGORIES and c not in keep else c for c in shown)
 
 
 def json_escaped(text: str) -> str:
-    r"""Return JSON in which such characters have JSON escapes: the content stays the same.
+    r"""Return JSON with characters that control a terminal escaped: the content stays the same.
 
     Examples
     --------
@@ -110,14 +110,14 @@ def quoted(cell: object) -> str:
     ("'maybe'", '2.0', "'a diagnosis that is ...'")
     """
     if values_hidden():
-        return HIDDEN
+        return HIDDEN_VALUE
     if isinstance(cell, str):
-        return repr(str(cell) if len(cell) <= MOST else cell[:MOST] + "...")
+        return repr(str(cell) if len(cell) <= CELL_LENGTH else cell[:CELL_LENGTH] + "...")
     try:
         shown = printable(cell)
     except ValueError:  # an integer of more digits than Python prints
         return "a number that is too long to print"
-    return shown if len(shown) <= MOST else shown[:MOST] + "..."
+    return shown if len(shown) <= CELL_LENGTH else shown[:CELL_LENGTH] + "..."
 
 
 def redacted(error: object, *places: object, secrets: Iterable[str] = ()) -> str:
@@ -147,13 +147,13 @@ def redacted(error: object, *places: object, secrets: Iterable[str] = ()) -> str
 
     def shorten(match: re.Match[str]) -> str:
         mark, inner = match[1], match[2]
-        return match[0] if len(inner) <= MOST or inner in known else f"{mark}{inner[:MOST]}...{mark}"
+        return match[0] if len(inner) <= CELL_LENGTH or inner in known else f"{mark}{inner[:CELL_LENGTH]}...{mark}"
 
-    return printable(re.sub(r"(['\"`])(.*?)\1", shorten, text))[:MOST_REDACTED]
+    return printable(re.sub(r"(['\"`])(.*?)\1", shorten, text))[:MESSAGE_LENGTH]
 
 
 def without_secrets(text: str, secrets: Iterable[str] = ()) -> str:
-    """Return a text of another program without `secrets`, those of the environment, and what looks like a secret.
+    """Return a text without `secrets`, secrets of environment variables, and words that look like secrets.
 
     Examples
     --------
@@ -161,19 +161,19 @@ def without_secrets(text: str, secrets: Iterable[str] = ()) -> str:
     "403 for https://example.org/x.csv?... with password='***'"
     """
     words = {form for word in [*secrets, *_of_environment()] for form in (word, quote(word, safe=""), repr(word)[1:-1])}
-    for word in sorted((word for word in words if len(word) >= SHORTEST), key=len, reverse=True):
+    for word in sorted((word for word in words if len(word) >= MIN_SECRET_LENGTH), key=len, reverse=True):
         text = text.replace(word, SECRET)
-    text = text[:MOST_SEARCHED]
+    text = text[:SEARCHED_LENGTH]
     text = ADDRESS.sub(lambda match: safe_url(match[0]), text)
-    for pattern, shown in IN_MESSAGES:
+    for pattern, shown in SECRETS_IN_MESSAGES:
         text = pattern.sub(shown, text)
     return text
 
 
 def _of_environment() -> Iterator[str]:
-    """Yield the values of environment variables with names of secrets."""
+    """Yield the values of environment variables whose names announce a secret."""
     for name, value in os.environ.items():
-        if len(value) >= 2 * SHORTEST and ENVIRONMENT.fullmatch(name):
+        if len(value) >= 2 * MIN_SECRET_LENGTH and ENVIRONMENT.fullmatch(name):
             yield value
 
 
@@ -184,11 +184,11 @@ def _secrets_of(places: Iterable[object]) -> Iterator[str]:
 
 @contextmanager
 def discreet(*places: object) -> Iterator[None]:
-    """Raise no error that shows a secret, or a value if values are hidden, nor one caused by such an error.
+    """Raise no error that shows a secret, or a value if values are hidden, nor an error caused by such an error.
 
-    Errors of this package pass, because they are worded with `quoted` and `redacted`. Others pass unless something has
-    to be hidden: then the nearest base class is raised, with a redacted message. The chain of causes, which tracebacks
-    print, ends before the first error that may not be shown.
+    Errors of this package pass, because they are worded with `quoted` and `redacted`. Other errors pass unless
+    something has to be hidden: then an error of the nearest base class is raised, with a redacted message. The chain of
+    causes, which tracebacks print, ends before the first error that may not be shown.
 
     Parameters
     ----------
@@ -199,17 +199,17 @@ def discreet(*places: object) -> Iterator[None]:
         try:
             yield
         except Exception as error:
-            _cut_off(error, places)
+            _cut_causes(error, places)
             if _may_be_shown(error, places):
                 raise
-            raise _reworded(error, redacted(error, *places)) from None
+            raise _with_message(error, redacted(error, *places)) from None
     except Exception as error:
         if error.__suppress_context__:  # not printed, but a worker would send it
             error.__context__ = None
         raise
 
 
-def _cut_off(error: BaseException, places: Iterable[object]) -> None:
+def _cut_causes(error: BaseException, places: Iterable[object]) -> None:
     """Cut the chain of an error's causes before the first that may not be shown."""
     earlier = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
     while earlier is not None:
@@ -239,18 +239,18 @@ def _raised_here(error: BaseException) -> bool:
     return in_package and frame.f_code.co_code[trace.tb_lasti] == opmap["RAISE_VARARGS"]
 
 
-def _reworded(error: Exception, text: str) -> Exception:
+def _with_message(error: Exception, text: str) -> Exception:
     """Return an error with another text, of the same class or the nearest base class that a text can construct."""
     for error_type in type(error).__mro__:
         with suppress(Exception):
-            reworded = error_type(text)
-            if isinstance(reworded, Exception) and str(reworded) == text:
-                return reworded
+            new_error = error_type(text)
+            if isinstance(new_error, Exception) and str(new_error) == text:
+                return new_error
     return RuntimeError(text)
 
 
 def message_of(error: BaseException) -> str:
-    """Return the message of any error for display: of this package unchanged, others as `redacted` has them."""
+    """Return the message of any error for display: unchanged if it may be shown, otherwise redacted."""
     return str(error) if _may_be_shown(error, ()) else redacted(error)
 
 

@@ -270,6 +270,16 @@ def test_a_fit_whose_time_is_over_ends_on_the_subsample(name, monkeypatch, grids
     assert load(tmp_path / "model.hb").stop_reason_ == "time"
 
 
+def test_time_that_ends_between_restarts_on_the_subsample(monkeypatch):
+    """All rows weigh less than the subsample, but a pass over them takes longer: the fit ends with one restart."""
+    X = four_classes(0)
+    table = table_of(X).with_weights(np.full(len(X), 1e-3))
+    monkeypatch.setattr("hiddenbits.engine.loops.fit_context.FitContext.out_of_time", lambda _, length=1.0: length >= 1)
+    outcome = fit_em(Classes(4), table.grid(256), Local(), Settings(n_init=2, start_rows=500, max_time=1.0), None, None)
+    assert [end.reason for end in outcome.restarts] == [StopReason.TIME]
+    assert outcome.best == 0
+
+
 def test_the_prior_of_trees_is_that_of_all_rows():
     """`sharing` draws trees towards the pairs of all rows, not of those that a fit began on."""
     X = structured_rows(np.random.default_rng(0), 2_000, 8, missing=False)

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from hiddenbits.engine.loops.em import COARSE, Verdict, judge
+from hiddenbits.engine.loops.em import APPROXIMATION, Verdict, judge
 
 pytestmark = pytest.mark.core
 
 
-FREE = {"rounding": COARSE}
+FREE = {"rounding": APPROXIMATION}
 FORGOT = {"memory_may_be_missing": True}
 EXTRAPOLATED = {"extrapolated": True}
 
@@ -21,13 +21,13 @@ TABLE = [
     ("no gain", -100.0, {}, Verdict.CONVERGED),
     ("rounding", -100.0 - 0.9e-8, {}, Verdict.CONVERGED),
     ("a fall", -100.0 - 1.1e-8, {}, Verdict.FELL),
-    ("float32: rounding", -100.0 - 0.9e-3, FREE, Verdict.CONVERGED),
-    ("float32: a fall", -100.0 - 1.1e-3, FREE, Verdict.FELL),
+    ("an approximation: rounding", -100.0 - 0.9e-3, FREE, Verdict.CONVERGED),
+    ("an approximation: a fall", -100.0 - 1.1e-3, FREE, Verdict.FELL),
     # Extrapolations have a way back.
     ("a good extrapolation", -99.9, EXTRAPOLATED, Verdict.ACCEPTED),
     ("one that changes nothing", -100.0, EXTRAPOLATED, Verdict.ACCEPTED),
-    ("a bad one", -100.1, EXTRAPOLATED, Verdict.REVERT),
-    ("one that is not a number", np.nan, EXTRAPOLATED, Verdict.REVERT),
+    ("a bad one", -100.1, EXTRAPOLATED, Verdict.REFUSED),
+    ("one that is not a number", np.nan, EXTRAPOLATED, Verdict.REFUSED),
     ("one at +inf", np.inf, EXTRAPOLATED, Verdict.DIVERGED),
     # Without a way back there is no fit.
     ("not a number", np.nan, {}, Verdict.DIVERGED),

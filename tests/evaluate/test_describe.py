@@ -60,7 +60,7 @@ def test_every_storage_and_pieces(missing, monkeypatch):
 @pytest.mark.parametrize("seed", range(3))
 def test_many_different_rows_are_estimated(seed, monkeypatch):
     """Beyond the hashes kept the number is an estimate, whose relative error is about 1 / sqrt(hashes kept)."""
-    monkeypatch.setattr("hiddenbits.evaluate.table_description.KEPT", 1024)
+    monkeypatch.setattr("hiddenbits.evaluate.table_description.N_HASHES", 1024)
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 2, (20_000, 30))
     X[10_000:] = X[:10_000]

@@ -8,7 +8,7 @@ import numpy as np
 
 from hiddenbits.array_types import Bytes, Floats
 
-SIDE, HEIGHT, ACTIVITY, NOISE = 5, 10.0, 0.2, 2.0
+SIDE, HEIGHT, ACTIVITY, NOISE = 5, 10.0, 0.2, 2.0  # pixels, gray value, probability, standard deviation
 
 
 class SimulatedBars(NamedTuple):

@@ -135,7 +135,7 @@ def simulate_influences(
 
 
 def _states(m: int) -> Floats:
-    """Return all states of m units, one per row; unit i of state k is its bit i."""
+    """Return all states of m units, one per row; unit i of state k is bit i of k."""
     return ((np.arange(1 << m)[:, None] >> np.arange(m)) & 1).astype(np.float64)
 
 
@@ -143,7 +143,7 @@ def _probabilities(weights: Floats, thresholds: Floats) -> Floats:
     """Return the probability of every state (eq 3.4)."""
     states = _states(len(thresholds))
     influence = states @ weights
-    log_p = states @ thresholds + np.logaddexp(influence, -influence).sum(axis=1)  # ln 2cosh, stably
+    log_p = states @ thresholds + np.logaddexp(influence, -influence).sum(axis=1)  # ln(2 cosh), without overflow
     p = np.exp(log_p - log_p.max())
     return np.asarray(p / p.sum())
 
@@ -169,8 +169,8 @@ def _rectangles() -> Floats:
         r, c = np.mgrid[top : bottom + 1, left : right + 1]
         up, across = (top + bottom) / 2 - r, (left + right) / 2 - c
         distance = abs(up) + abs(across)
-        least, most = distance.min(), distance.max()
-        size = 6.0 - 5.0 * (distance - least) / (most - least) if most > least else np.full(distance.shape, 6.0)
+        near, far = distance.min(), distance.max()
+        size = 6.0 - 5.0 * (distance - near) / (far - near) if far > near else np.full(distance.shape, 6.0)
         signs = {"+": 1.0, "-": -1.0, "e": np.sign(up), "f": np.sign(across)}
         unit[top : bottom + 1, left : right + 1] = size * signs[sign]
     return weights

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hiddenbits.array_types import Floats
-from hiddenbits.diagnostics.tables import like, opened, total
+from hiddenbits.diagnostics.tables import frame_like, open_for, sum_over_rows
 from hiddenbits.tables import Piece
 
-CERTAIN = 0.9  # a cause is uncertain in a row if neither its presence nor its absence is this probable
+CERTAIN_PROBABILITY = 0.9  # a cause is uncertain in a row if neither its presence nor its absence is this probable
 
 
 def cause_usage(model: Any, X: object, sample_weight: ArrayLike | None = None) -> Any:
@@ -54,14 +54,14 @@ def cause_usage(model: Any, X: object, sample_weight: ArrayLike | None = None) -
             f"cause_usage needs a model with causes, such as NoisyOrNetwork; {type(model).__name__} has none. Use "
             "classification_table for classes, and reliability for latent dimensions."
         )
-    table = opened(model, X, sample_weight)
+    table = open_for(model, X, sample_weight)
 
     def count(piece: Piece) -> Floats:
         p = np.asarray(model.transform(piece.table))
-        unsure = (p > 1.0 - CERTAIN) & (p < CERTAIN)
+        unsure = (p > 1.0 - CERTAIN_PROBABILITY) & (p < CERTAIN_PROBABILITY)
         return np.stack([piece.weights @ values for values in (np.ones_like(p), p, p > 0.5, unsure)])
 
-    weight, posterior, present, unsure = total(count, table)
+    weight, posterior, present, unsure = sum_over_rows(count, table)
     prior = np.asarray(getattr(model, "priors_", ()), np.float64)  # of the highest layer only, if there are several
     columns = {
         "cause": np.asarray(names, dtype=str),
@@ -70,4 +70,4 @@ def cause_usage(model: Any, X: object, sample_weight: ArrayLike | None = None) -
         "present": present / weight,
         "unsure": unsure / weight,
     }
-    return like(X, columns)
+    return frame_like(X, columns)

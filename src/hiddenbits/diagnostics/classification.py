@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hiddenbits.array_types import Floats
-from hiddenbits.diagnostics.tables import opened, total
+from hiddenbits.diagnostics.tables import open_for, sum_over_rows
 from hiddenbits.tables import Piece
 
 
@@ -59,13 +59,13 @@ def classification_table(
     _check(model)
     if normalize not in (None, "assigned", "class"):
         raise ValueError(f'normalize={normalize!r}: give "assigned", "class" or None.')
-    table = opened(model, X, sample_weight)
+    table = open_for(model, X, sample_weight)
 
     def count(piece: Piece) -> Floats:
         r = model.transform(piece.table)
         return np.asarray((np.eye(r.shape[1])[r.argmax(axis=1)] * piece.weights[:, None]).T @ r)
 
-    counts: Floats = np.asarray(total(count, table))
+    counts: Floats = np.asarray(sum_over_rows(count, table))
     if normalize is None:
         return counts
     sums = counts.sum(axis=1 if normalize == "assigned" else 0, keepdims=True)
@@ -103,14 +103,14 @@ def entropy(
     _check(model)
     if kind not in ("relative", "r2"):
         raise ValueError(f'kind={kind!r}: give "relative" or "r2".')
-    table = opened(model, X, sample_weight)
+    table = open_for(model, X, sample_weight)
 
     def entropy_and_weight(piece: Piece) -> Floats:
         r = model.transform(piece.table)
         entropies = -(r * np.log(np.where(r > 0.0, r, 1.0))).sum(axis=1)
         return np.array([piece.weights @ entropies, piece.weights.sum()])
 
-    entropy_sum, weight = total(entropy_and_weight, table)
+    entropy_sum, weight = sum_over_rows(entropy_and_weight, table)
     shares = np.asarray(model.weights_)
     reference = -float(shares @ np.log(np.where(shares > 0.0, shares, 1.0))) if kind == "r2" else np.log(len(shares))
     return float(1.0 - entropy_sum / (weight * reference)) if reference > 0.0 else 1.0

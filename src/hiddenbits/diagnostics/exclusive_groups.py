@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hiddenbits.array_types import Floats
 
 TOLERANCE = 1e-11  # counts below this share of the rows are rounding errors: weights need not be whole numbers
-MOST_STEPS = 200  # of the search for the group of one column: disjoint columns have very many combinations
+MAX_STEPS = 200  # of the search for the group of one column: disjoint columns have very many combinations
 
 
 def exclusive_groups(both: Floats, seen: Floats) -> list[tuple[int, ...]]:
@@ -64,10 +64,10 @@ def exclusive_groups(both: Floats, seen: Floats) -> list[tuple[int, ...]]:
 def _complete_group(
     disjoint: NDArray[np.bool_], ones: Floats, rows: float, first: int, others: NDArray[np.intp]
 ) -> tuple[int, ...] | None:
-    """Return `first` and others whose 1s add up to the rows with it, or None; depth first, largest first."""
+    """Return `first` and other columns whose 1s add up to the number of rows, or None; depth first, largest first."""
     candidates = others[np.lexsort((np.abs(others - first), -ones[others]))]  # of equal columns the nearest
     stack: list[tuple[tuple[int, ...], float, NDArray[np.intp]]] = [((first,), rows - float(ones[first]), candidates)]
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         if not stack:
             return None
         group, missing, remaining = stack.pop()

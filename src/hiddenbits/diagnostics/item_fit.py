@@ -10,14 +10,14 @@ from scipy.stats import chi2
 
 from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.diagnostics.maps import on_grid, score_distribution
-from hiddenbits.diagnostics.tables import PIECE_CELLS, cells, like, opened, require_complete_rows, total
+from hiddenbits.diagnostics.tables import PIECE_CELLS, cells, frame_like, open_for, require_complete_rows, sum_over_rows
 from hiddenbits.display import names_of
 from hiddenbits.tables import Piece, Table, map_pieces
 
-LEAST_EXPECTED = 1.0  # expected count of a cell of S-X^2, as in mirt
-LARGEST_SD = np.sqrt(2.0)  # standard deviation of a mean square, as in mirt
-LEAST_VARIANCE = 1e-5**0.5  # of an answer in a mean square, as in mirt: one cell must not outweigh all others
-SMALLEST_PROBABILITY = 1e-12  # of an answer that the model considers impossible
+MIN_EXPECTED = 1.0  # expected count of a cell of S-X^2, as in mirt
+MAX_SD = np.sqrt(2.0)  # bound of the standard deviation of a mean square, as in mirt
+MIN_VARIANCE = 1e-5**0.5  # variance of an answer in a mean square, as in mirt: one cell must not outweigh all others
+SMALLEST_PROBABILITY = 1e-12  # probability of an answer that the model considers impossible
 
 
 def item_fit(model: Any, X: object, sample_weight: ArrayLike | None = None) -> Any:
@@ -56,9 +56,9 @@ def item_fit(model: Any, X: object, sample_weight: ArrayLike | None = None) -> A
     >>> bool((items["p"] > 0.001).all())
     True
     """
-    table = opened(model, X, sample_weight)
+    table = open_for(model, X, sample_weight)
     on_grid(model)  # raises for models without a few latent dimensions
-    sums = total(lambda piece: _item_sums(model, piece), table)
+    sums = sum_over_rows(lambda piece: _item_sums(model, piece), table)
     outfit, z_outfit, infit, z_infit = _mean_squares(*sums)
     d, weight = table.shape[1], float(table.shape[0] if table.weights is None else table.weights.sum())
     s_x2, df = np.full(d, np.nan), np.zeros(d)
@@ -76,7 +76,7 @@ def item_fit(model: Any, X: object, sample_weight: ArrayLike | None = None) -> A
         "p": np.where(tested, chi2.sf(s_x2, np.maximum(df, 1.0)), np.nan),
         "rmsea": np.where(tested, _rmsea(s_x2, df, weight), np.nan),
     }
-    return like(X, columns)
+    return frame_like(X, columns)
 
 
 def person_fit(model: Any, X: object) -> Any:
@@ -108,11 +108,11 @@ def person_fit(model: Any, X: object) -> Any:
     >>> diagnostics.person_fit(model, X)["l_z"].shape
     (500,)
     """
-    table = opened(model, X)
+    table = open_for(model, X)
     on_grid(model)
     pieces = map_pieces(lambda piece: _person_statistics(model, piece), table, max(1, PIECE_CELLS // table.shape[1]))
     statistics = np.concatenate(list(pieces))
-    return like(X, dict(zip(("outfit", "z_outfit", "infit", "z_infit", "l_z"), statistics.T.copy(), strict=True)))
+    return frame_like(X, dict(zip(("outfit", "z_outfit", "infit", "z_infit", "l_z"), statistics.T.copy(), strict=True)))
 
 
 def _residuals(model: Any, piece: Piece) -> tuple[Floats, Floats, Floats, Floats, Floats]:
@@ -121,7 +121,7 @@ def _residuals(model: Any, piece: Piece) -> tuple[Floats, Floats, Floats, Floats
     p = np.asarray(model.inverse_transform(model.transform(piece.table)))
     variance = p * (1.0 - p)
     fourth = variance * (1.0 - 3.0 * variance)  # (1 - p)^4 p + p^4 (1 - p)
-    return p, observed, observed * (x - p) ** 2, observed * np.maximum(variance, LEAST_VARIANCE), observed * fourth
+    return p, observed, observed * (x - p) ** 2, observed * np.maximum(variance, MIN_VARIANCE), observed * fourth
 
 
 def _terms(observed: Floats, squares: Floats, variance: Floats, fourth: Floats) -> tuple[Floats, ...]:
@@ -137,8 +137,8 @@ def _mean_squares(
     """Return outfit and infit, each with its z by the cube root of Wilson and Hilferty, from sums over cells."""
     with np.errstate(divide="ignore", invalid="ignore"):
         outfit, infit = z2 / n, squares / variance
-        q_out = np.minimum(np.sqrt(np.maximum(z4 / n**2 - 1.0 / n, 0.0)), LARGEST_SD)
-        q_in = np.minimum(np.sqrt(np.maximum(variance_of_squares, 0.0)) / variance, LARGEST_SD)
+        q_out = np.minimum(np.sqrt(np.maximum(z4 / n**2 - 1.0 / n, 0.0)), MAX_SD)
+        q_in = np.minimum(np.sqrt(np.maximum(variance_of_squares, 0.0)) / variance, MAX_SD)
         z_out, z_in = ((fit ** (1.0 / 3.0) - 1.0) * 3.0 / q + q / 3.0 for fit, q in ((outfit, q_out), (infit, q_in)))
     return outfit, z_out, infit, z_in
 
@@ -172,7 +172,7 @@ def _orlando_thissen(model: Any, table: Table) -> tuple[Floats, Floats]:
         scores = np.eye(d + 1)[x.sum(axis=1).astype(np.int64)] * piece.weights[:, None]
         return np.column_stack([scores.sum(axis=0), scores.T @ x])
 
-    counts = total(count, table)
+    counts = sum_over_rows(count, table)
     rows, ones = counts[1:d, 0], counts[1:d, 1:]  # scores 1 to d - 1
     p_score = (weights @ score_distribution(p))[1:d]
     s_x2, df = np.zeros(d), np.zeros(d)
@@ -204,7 +204,7 @@ def _merge_scores(counts: Floats, expectations: Floats) -> tuple[Floats, Floats]
     if len(observed) > 1 and observed[-1].sum() == 1.0:
         _merge(observed, expected, len(observed) - 1, len(observed) - 2)
     while len(observed) > 1:
-        small = [score for score, counts in enumerate(expected) if (counts < LEAST_EXPECTED).any()]
+        small = [score for score, counts in enumerate(expected) if (counts < MIN_EXPECTED).any()]
         if not small:
             break
         i = small[0]

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from hiddenbits.array_types import Floats
-from hiddenbits.diagnostics.tables import opened, simulated_tables
+from hiddenbits.diagnostics.tables import open_for, simulated_tables
 
 STREAM = 0x1127  # keeps these random numbers apart from others with the same seed
 
@@ -78,7 +78,7 @@ def bootstrap_lrt(
         raise ValueError(
             f"n={n_replicates}: simulate at least one table, and 99 or more for a p-value that you publish."
         )
-    table = opened(smaller, X)
+    table = open_for(smaller, X)
     statistic = 2.0 * (_log_likelihood(larger, table) - _log_likelihood(smaller, table))
     if larger.n_parameters_ <= smaller.n_parameters_ or statistic < 0.0:
         raise ValueError(

@@ -10,10 +10,10 @@ from scipy.stats import chi2
 
 from hiddenbits.array_types import Floats, Rows
 from hiddenbits.diagnostics.maps import on_grid
-from hiddenbits.diagnostics.tables import cells, opened, require_complete_rows, total
+from hiddenbits.diagnostics.tables import cells, open_for, require_complete_rows, sum_over_rows
 from hiddenbits.tables import Piece
 
-MOST_COLUMNS = 100  # 5,000 pairs, whose covariance has 25 million elements
+MAX_COLUMNS = 100  # 5,000 pairs, whose covariance has 25 million elements
 
 
 class M2Test(NamedTuple):
@@ -79,15 +79,15 @@ def m2_test(model: Any, X: object, sample_weight: ArrayLike | None = None) -> M2
     >>> diagnostics.m2_test(model, X).df
     9
     """
-    table = opened(model, X, sample_weight)
+    table = open_for(model, X, sample_weight)
     if not hasattr(model, "_free_parameters"):
         raise TypeError(f"m2_test needs a LogisticPCA, not {type(model).__name__}.")
     nodes, weights, p = on_grid(model)
     d = table.shape[1]
-    if d > MOST_COLUMNS:
-        raise ValueError(f"m2_test uses all pairs of columns: at most {MOST_COLUMNS} columns, and this table has {d}.")
+    if d > MAX_COLUMNS:
+        raise ValueError(f"m2_test uses all pairs of columns: at most {MAX_COLUMNS} columns, and this table has {d}.")
     require_complete_rows(table, "M2")
-    counts = total(_pair_counts, table)
+    counts = sum_over_rows(_pair_counts, table)
     n = float(counts[-1, -1])
     first, second = np.triu_indices(d, 1)
     shares = np.concatenate([np.diag(counts)[:d], counts[first, second]]) / n

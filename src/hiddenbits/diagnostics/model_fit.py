@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import chi2
 
-from hiddenbits.diagnostics.tables import cells, opened
+from hiddenbits.diagnostics.tables import cells, open_for
 from hiddenbits.tables import map_pieces
 
-MOST_PATTERNS = 1 << 20  # with more nearly all are empty, and neither G^2 nor X^2 is chi-square distributed
+MAX_PATTERNS = 1 << 20  # with more nearly all are empty, and neither G^2 nor X^2 is chi-square distributed
 
 
 class FitStatistics(NamedTuple):
@@ -34,7 +34,7 @@ class FitStatistics(NamedTuple):
         Patterns (2^columns if all are binary) - 1 - p; if it is not positive, the model has too many
         parameters to be tested.
     g2_p, x2_p : float
-        Their p-values by the chi-square distribution, which needs expected counts of about 5. Do not publish
+        p-values of G^2 and X^2 by the chi-square distribution, which needs expected counts of about 5. Do not publish
         them if `expected` is far smaller.
     expected : float
         Mean expected count of a pattern.
@@ -90,13 +90,13 @@ def fit_statistics(model: Any, X: object, sample_weight: ArrayLike | None = None
     """
     if not hasattr(model, "bic"):
         raise TypeError(f"{type(model).__name__} has no information criteria.")
-    table = opened(model, X, sample_weight)
+    table = open_for(model, X, sample_weight)
     bic, p = float(model.bic(table)), int(model.n_parameters_)
     weight = float(table.shape[0] if table.weights is None else table.weights.sum())
     log_likelihood = (p * float(np.log(weight)) - bic) / 2.0
     g2 = x2 = np.nan
     strides, n_patterns = _pattern_strides(table.layout.sizes)
-    if n_patterns <= MOST_PATTERNS and not table.n_missing:
+    if n_patterns <= MAX_PATTERNS and not table.n_missing:
         g2, x2 = _against_patterns(model, table, weight, np.array(strides), n_patterns)
     df = n_patterns - 1 - p
     has_test = df > 0

@@ -13,14 +13,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from hiddenbits.array_types import Floats, Rows
 from hiddenbits.diagnostics.maps import STEPS, grid_nodes
-from hiddenbits.diagnostics.tables import cells, like, opened, simulated_tables, total
+from hiddenbits.diagnostics.tables import cells, frame_like, open_for, simulated_tables, sum_over_rows
 from hiddenbits.display import names_of
 from hiddenbits.tables import Piece, Table
 
-LEAST_VARIANCE = 1e-12  # of a pair that the model considers impossible or certain
-LEAST_EXPECTED = 1e-12  # rows in a cell
+MIN_VARIANCE = 1e-12  # variance of a pair that the model considers impossible or certain
+MIN_EXPECTED = 1e-12  # expected rows in a cell
 STREAM = 0x9A12  # keeps the random numbers of simulated tables apart from others with the same seed
-TOL = 1e-8  # of refits to simulated tables, which start close to their solution
+REFIT_TOL = 1e-8  # of refits to simulated tables, which start close to their solution
 
 
 def residual_pairs(
@@ -31,7 +31,7 @@ def residual_pairs(
     n_pairs: int | None = None,
     n_replicates: int | None = None,
     random_state: int = 0,
-    tol: float = TOL,
+    tol: float = REFIT_TOL,
 ) -> Any:
     """Return how often the values of each pair of columns occur together, and how often a fitted model expects it.
 
@@ -42,7 +42,7 @@ def residual_pairs(
 
     where n is the number of rows observed in both columns and P_jk the model's probability that both are 1: exact for
     classes, for up to 12 causes or hidden units and for up to three dimensions (by quadrature). Otherwise it is the
-    mean of m samples from the model, whose error the last factor adds. If the model is true, residuals have mean 0 and
+    mean of m samples from the model, whose error is in the last factor. If the model is true, residuals have mean 0 and
     standard deviation about 1, or less on the rows it was fitted to. Missing values are assumed to be missing at
     random. Runs on the executor set by `run_on`.
 
@@ -106,7 +106,7 @@ def residual_pairs(
         raise ValueError(
             f"n={n_replicates}: simulate at least one table for p-values, and 99 or more for those that you publish."
         )
-    table = opened(model, X, sample_weight)
+    table = open_for(model, X, sample_weight)
     if table.n_columns != model.n_features_in_:
         raise ValueError(f"The model was fitted to {model.n_features_in_} columns, and X has {table.n_columns}.")
     names = np.asarray(names_of(model, table), object)
@@ -115,7 +115,7 @@ def residual_pairs(
     if n_replicates is not None:
         columns["p"], columns["p_corrected"] = _p_values(model, table, pairs, n_replicates, random_state, tol)
     order = np.argsort(-np.abs(pairs.residual), kind="stable")[:n_pairs]
-    return like(X, {key: values[order] for key, values in columns.items()})
+    return frame_like(X, {key: values[order] for key, values in columns.items()})
 
 
 class _PairResiduals(NamedTuple):
@@ -133,11 +133,11 @@ class _PairResiduals(NamedTuple):
 
 def _residuals(model: Any, table: Table) -> _PairResiduals:
     starts, column = table.layout.starts, table.layout.columns
-    n, with_first, observed = total(_counts, table)
+    n, with_first, observed = sum_over_rows(_counts, table)
     p_both, p_one, n_samples = expected_pairs(model, table.shape[1])
-    inflation = 1.0 + n / n_samples  # by the Monte-Carlo error of what is expected
+    inflation = 1.0 + n / n_samples  # by the Monte-Carlo error of the expected counts
     expected = n * p_both
-    variance = np.maximum(p_both * (1.0 - p_both), LEAST_VARIANCE)
+    variance = np.maximum(p_both * (1.0 - p_both), MIN_VARIANCE)
     residual = np.zeros(n.shape)
     np.divide(observed - expected, np.sqrt(n * variance * inflation), out=residual, where=n > 0)
 
@@ -172,7 +172,7 @@ def _residuals(model: Any, table: Table) -> _PairResiduals:
 
 def _pearson_terms(observed: Floats, expected: Floats, inflation: Floats) -> Floats:
     """Return (observed - expected)^2 / expected of cells, divided by the inflation of the variance."""
-    return np.asarray((observed - expected) ** 2 / (np.maximum(expected, LEAST_EXPECTED) * inflation))
+    return np.asarray((observed - expected) ** 2 / (np.maximum(expected, MIN_EXPECTED) * inflation))
 
 
 def _test_statistic(pairs: _PairResiduals) -> Floats:
@@ -215,7 +215,7 @@ def _counts(piece: Piece) -> Floats:
 # 1 | s), here a sum over all classes, over the on/off states of at most 12 units, or over a grid of at most three
 # dimensions. Otherwise the sum is over states or rows that are sampled from the model.
 
-MOST_UNITS = 12
+MAX_UNITS = 12
 SAMPLED_STATES, SAMPLED_ROWS = 1 << 15, 1 << 16
 CHUNK_CELLS = 1 << 22
 
@@ -250,9 +250,9 @@ def _states(model: Any, height: int) -> tuple[Iterator[States], float]:
         return iter([(np.asarray(model.weights_), np.asarray(model.probabilities_))]), np.inf
     if name in ("LogisticPCA", "ClippedPCA"):
         return _latent_positions(model, len(model.components_), height)
-    if name == "NoisyOrNetwork" and len(model.layers_) == 1 and len(model.priors_) <= MOST_UNITS:
+    if name == "NoisyOrNetwork" and len(model.layers_) == 1 and len(model.priors_) <= MAX_UNITS:
         return _unit_states(model, len(model.priors_), height), np.inf
-    if name == "CombinationMachine" and len(model.thresholds_) <= MOST_UNITS:
+    if name == "CombinationMachine" and len(model.thresholds_) <= MAX_UNITS:
         return _unit_states(model, len(model.thresholds_), height), np.inf
     return _sampled_rows(model, height), float(SAMPLED_ROWS)
 

@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike
 
 from hiddenbits.array_types import Floats
 from hiddenbits.diagnostics.maps import on_grid
-from hiddenbits.diagnostics.tables import opened
+from hiddenbits.diagnostics.tables import open_for
 
 STEP = 1e-4  # of the finite differences, whose error is below 1e-7
-LEAST_VARIANCE = 1e-12
+MIN_VARIANCE = 1e-12
 
 
 class Reliability(NamedTuple):
@@ -134,7 +134,7 @@ def reliability(model: Any, X: object, sample_weight: ArrayLike | None = None) -
     information = test_information(model, nodes)
     posterior_covariance = np.linalg.inv(information + np.eye(nodes.shape[1]))
     marginal = 1.0 - prior @ np.diagonal(posterior_covariance, axis1=1, axis2=2)
-    table = opened(model, X, sample_weight)
+    table = open_for(model, X, sample_weight)
     mean, covariance = model.transform(table, return_cov=True)
     weights = np.ones(len(mean)) if table.weights is None else np.asarray(table.weights)
     variance = np.average((mean - np.average(mean, axis=0, weights=weights)) ** 2, axis=0, weights=weights)
@@ -154,4 +154,4 @@ def _slopes(model: Any, positions: ArrayLike) -> Floats:
         [np.asarray(model.inverse_transform(x + sign * STEP * axis)) for sign in (1, -1)] for axis in np.eye(q)
     ]
     slopes = np.stack([(above - below) / (2.0 * STEP) for above, below in p_of_steps], axis=2)
-    return np.asarray(slopes / np.sqrt(np.maximum(p * (1.0 - p), LEAST_VARIANCE))[:, :, None])
+    return np.asarray(slopes / np.sqrt(np.maximum(p * (1.0 - p), MIN_VARIANCE))[:, :, None])

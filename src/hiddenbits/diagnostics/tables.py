@@ -22,7 +22,7 @@ PIECE_CELLS = 1 << 22  # cells processed together
 T = TypeVar("T")
 
 
-def opened(model: Any, X: object, sample_weight: ArrayLike | None = None) -> Table:
+def open_for(model: Any, X: object, sample_weight: ArrayLike | None = None) -> Table:
     """Return X as a binary table, opened as the fitted model opens it, with weights."""
     check_is_fitted(model)
     if getattr(model, "visible", "bits") != "bits":
@@ -31,7 +31,7 @@ def opened(model: Any, X: object, sample_weight: ArrayLike | None = None) -> Tab
     return table.with_sample_weight(sample_weight)
 
 
-def total(function: Callable[[Piece], AnyArray], table: Table) -> AnyArray:
+def sum_over_rows(function: Callable[[Piece], AnyArray], table: Table) -> AnyArray:
     """Return the sum of function(piece) over all rows, in their order, on the executor set by `run_on`."""
     parts = map_pieces(function, table, max(1, PIECE_CELLS // table.shape[1]))
     first = next(parts)
@@ -54,7 +54,7 @@ def require_complete_rows(table: Table, statistic: str) -> None:
         )
 
 
-def like(X: object, columns: dict[str, AnyArray]) -> Any:
+def frame_like(X: object, columns: dict[str, AnyArray]) -> Any:
     """Return columns as a data frame of X's library, or as a structured array if X is not a data frame."""
     frame: Any = nw.from_native(X, pass_through=True)
     if isinstance(frame, (nw.DataFrame, nw.LazyFrame)):

@@ -1,8 +1,11 @@
 """Checkpoints: a fit's Position on disk, in the format of the model file.
 
-It is written atomically after every pass, so that a killed fit loses at most one pass and the file is always complete.
+It is written atomically, so that the file is always complete. Most fits write it after every pass; the last pass of a
+stage is saved with the beginning of the next stage. Gradient ascent writes it after each segment, and fits to larger
+subsamples have no checkpoint: what was not saved is repeated.
+
 With the same package versions and type of processor, a resumed fit gives the same bits as an uninterrupted one; both
-are recorded, and a difference raises a warning. The content is private to the engine: any change of it changes FORMAT,
+are recorded, and differences raise a warning. The content is private to the engine: any change of it changes FORMAT,
 and a checkpoint with another format number is refused.
 """
 
@@ -40,12 +43,12 @@ from hiddenbits.store import read, write, writing
 from hiddenbits.store.lock import LockedError, NoLocksError, locked
 
 KIND = "checkpoint"
-VERSION = "version of the Delta table"  # an entry only where the table is one
+VERSION = "version of the Delta table"  # an entry only for Delta tables
 FORMAT = 1
 
 
 def _digest(names: Sequence[str] | None) -> str | None:
-    """Return a digest of the names of columns, of which there may be very many."""
+    """Return a digest of the names of columns, because there may be very many."""
     return None if names is None else digest(json.dumps(list(names)).encode())
 
 
@@ -54,7 +57,7 @@ def _short(value: Any) -> str:
     return text if len(text) <= 200 else f"{text[:200]}..."
 
 
-def _close(a: AnyArray, b: AnyArray) -> bool:
+def _nearly_equal(a: AnyArray, b: AnyArray) -> bool:
     """Whether two counts are equal except for the rounding of another computer."""
     return a.shape == b.shape and bool(np.allclose(a, b, rtol=1e-9, atol=0.0))
 
@@ -68,7 +71,7 @@ class Checkpoint:
     path : Path
         The file.
     model : Model
-        The model that is fitted; a checkpoint of any other is refused.
+        The model that is fitted; a checkpoint of another model is refused.
     settings : Settings
         The settings of the fit.
     shape : tuple of int
@@ -76,7 +79,7 @@ class Checkpoint:
     height : int
         Block height of the table as it is processed.
     names : sequence of str, optional
-        Names of its columns.
+        Names of the columns.
     version : int, optional
         The version of a Delta table.
     """
@@ -88,7 +91,7 @@ class Checkpoint:
     height: int
     names: Sequence[str] | None = field(default=None, kw_only=True)
     version: int | None = field(default=None, kw_only=True)
-    # the message of the one warning per fit, shared with the checkpoints of its parts
+    # empty, or the one warning of a fit that cannot write; shared with the checkpoints of its parts
     _warned: list[str] = field(default_factory=list, kw_only=True, repr=False, compare=False)
 
     def _identity(self) -> dict[str, Any]:
@@ -105,7 +108,7 @@ class Checkpoint:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Lock the file for one fit: another on the same path is refused until this one ends or its process dies."""
+        """Lock the file for one fit: another on this path is refused until the first ends or its process dies."""
         with ExitStack() as stack:
             try:
                 with writing(self.path):
@@ -176,12 +179,12 @@ class Checkpoint:
                     f"{self.path} is the checkpoint of another fit: its {name} is {_short(meta.get(name))}, here it is "
                     f"{_short(mine)}. {remedy}"
                 )
-        if not all(name in theirs and _close(mine, theirs[name]) for name, mine in summary.to_arrays().items()):
+        if not all(name in theirs and _nearly_equal(mine, theirs[name]) for name, mine in summary.to_arrays().items()):
             raise CheckpointError(
                 f"{self.path} is the checkpoint of a fit to other data: the table has the same shape, but a cell, a "
                 f"weight or the order of the rows differs. {remedy}"
             )
-        # After the data, because the height may depend on them.
+        # Compared after the data, because the height may depend on them.
         if meta.get("height") != self.height:
             raise CheckpointError(
                 f"{self.path} is the checkpoint of a fit in blocks of {_short(meta.get('height'))} rows, but here "
@@ -195,7 +198,7 @@ class Checkpoint:
             write(self.path, KIND, *content)
         except (OSError, FileError) as error:
             if isinstance(error, FileError) and not isinstance(error.__cause__, OSError):
-                raise  # about the content, not the disk
+                raise  # the content is invalid; the disk is fine
             if not self._warned:
                 self._warned.append(message_of(error))
                 state = "the last one that was written is still there" if self.path.exists() else "there is none yet"
@@ -236,16 +239,16 @@ class Checkpoint:
         return position
 
 
-# A position as JSON and arrays, and back, by the types that its dataclasses declare.
+# Conversion of a position to JSON and arrays and back, by the types that its dataclasses declare.
 #
 # Counts and booleans are JSON. Floats are arrays, because JSON would not preserve every bit. A nested dataclass is a
 # nested dictionary, and its arrays are named `<field>.<array>`. Fields that depend on the model are declared `Any`:
-# their class is determined by the name of the field.
+# the name of the field determines their class.
 
 D = TypeVar("D")
-MOST = 2**53  # the largest count that every JSON parser preserves
-ARRAYS, COUNTS = (float, tuple[float, ...]), (int, tuple[int, ...], bool)
-CLASS_OF = {
+MAX_COUNT = 2**53  # the largest count that every JSON parser preserves
+FLOAT_TYPES, COUNT_TYPES = (float, tuple[float, ...]), (int, tuple[int, ...], bool)
+CLASS_ATTRIBUTES = {
     "params": "params_type",
     "safe": "params_type",
     "stats": "stats_type",
@@ -273,9 +276,9 @@ def to_file(state: Any) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         elif hint == RowMemory | None:
             for number, memory in ({} if value is None else value.local_values()).items():
                 arrays |= prefixed(f"{name}.{number}", memory)
-        elif hint in COUNTS:
+        elif hint in COUNT_TYPES:
             meta[name] = list(value) if isinstance(value, tuple) else value
-        elif hint in ARRAYS or isinstance(value, np.ndarray):
+        elif hint in FLOAT_TYPES or isinstance(value, np.ndarray):
             arrays[name] = np.asarray(value)
         else:
             arrays |= prefixed(name, value)
@@ -306,20 +309,20 @@ def _field(
         if type(meta[name]) is not bool:
             raise ValueError(f"{name} is neither true nor false")
         return meta[name]
-    if hint in COUNTS:
-        least = -1 if name == "restart" else 0  # -1 before the first restart has ended
-        return _count(meta[name], least) if hint is int else tuple(map(_count, meta[name]))
-    if hint in ARRAYS:
+    if hint in COUNT_TYPES:
+        minimum = -1 if name == "restart" else 0  # -1: no restart has ended
+        return _count(meta[name], minimum) if hint is int else tuple(map(_count, meta[name]))
+    if hint in FLOAT_TYPES:
         return float(arrays[name]) if hint is float else tuple(arrays[name].tolist())
     if hint is Any:
-        return _of_model(getattr(model, CLASS_OF[name], None), inner)
+        return _of_model(getattr(model, CLASS_ATTRIBUTES[name], None), inner)
     if hint == Floats | None:
         return arrays.get(name)
     raise TypeError(f"checkpoints cannot store {name}: {hint}")
 
 
-def _count(value: Any, least: int = 0) -> int:
-    if type(value) is not int or not least <= value < MOST:
+def _count(value: Any, minimum: int = 0) -> int:
+    if type(value) is not int or not minimum <= value < MAX_COUNT:
         raise ValueError("a count is not a whole number")
     return value
 

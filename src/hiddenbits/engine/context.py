@@ -1,4 +1,4 @@
-"""Where and how fits run: `run_on` sets it as a context, so that no model or estimator holds a client or a file."""
+"""Where and how fits run: `run_on` sets an `Engine` as context, so no model or estimator holds a client or a file."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _engine: ContextVar[Engine | None] = ContextVar("hiddenbits_engine", default=Non
 
 
 def current() -> Engine:
-    """Return the engine of the innermost `run_on`; outside of any, a serial one."""
+    """Return the engine of the innermost `run_on`; outside of all, a serial engine."""
     return _engine.get() or Engine(Local())
 
 
@@ -50,7 +50,8 @@ def run_on(
 ) -> Iterator[Engine]:
     """Run everything inside the ``with`` block on a cluster or several threads, with a checkpoint, or within a time.
 
-    Results are the same bits, however they are run, unless time runs out.
+    Results are the same bits however they are run, unless time runs out. On a cluster, fits that store something about
+    each row (`LogisticPCA`, `NoisyOrNetwork`) agree to the tolerance.
 
     Parameters
     ----------
@@ -138,9 +139,9 @@ class Piece:
     table : Table
         The rows, without weights.
     weights : ndarray of shape (rows,)
-        Their weights.
+        Weights of the rows.
     start : int
-        Number of the first of them in the whole table.
+        Number of the first row in the whole table.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Versions of packages and the type of processor: what the last bits of a result depend on, apart from the data."""
+"""Versions of packages and type of processor: the last bits of a result depend on them, apart from the data."""
 
 from __future__ import annotations
 

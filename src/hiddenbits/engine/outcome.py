@@ -12,8 +12,8 @@ from hiddenbits.array_types import Floats
 class StopReason(StrEnum):
     """Why a fit stopped; only `CONVERGED` counts as convergence.
 
-    `SCHEDULE` is the end of a fixed schedule: of random steps, or of a model's plan. `BEHIND` is the end of a restart
-    on a subsample of the rows, where another restart had a higher objective.
+    `SCHEDULE`: a fixed schedule is over, of random steps or of a model's plan. `BEHIND`: on a subsample of the rows
+    another restart had a higher objective.
     """
 
     CONVERGED = "converged"
@@ -54,7 +54,7 @@ class Outcome:
     params : Arrays
         Parameters of the best restart, after its last update.
     trace : ndarray of shape (n_iter,)
-        The objective of each pass of that restart; a rejected extrapolation repeats the value before it.
+        The objective of each pass of that restart; a refused extrapolation repeats the value before it.
     stages : tuple of int
         The passes after which a new stage began, such as the next split of classes; the objective may fall there.
     best : int

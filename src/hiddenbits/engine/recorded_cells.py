@@ -1,4 +1,4 @@
-"""Checks for tables with too little to learn from: no recorded cell, columns without one, or 1s without 0s."""
+"""Checks for tables with too little to learn from: no recorded cell, columns without recorded cells, no 0s."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from hiddenbits.data import Table
 from hiddenbits.data.summary import ColumnSums
 from hiddenbits.exceptions import NoZerosWarning, TableError, UnobservedColumnsWarning
 
-ROUNDING = 1e-9  # of weighted sums, which are added in different orders
-NAMED = 5  # columns that a message names
+ROUNDING = 1e-9  # relative, of weighted sums, which are added in different orders
+MAX_NAMED = 5  # columns in a message
 
 
 def check_recorded_cells(table: Table, summary: ColumnSums) -> None:
@@ -45,8 +45,8 @@ def no_cell_recorded() -> TableError:
 def _warn_of_columns(table: Table, unrecorded: np.ndarray) -> None:
     """Warn of columns about which nothing can be learned."""
     names = table.column_names
-    named = ", ".join(str(j) if names is None else repr(names[j]) for j in unrecorded[:NAMED])
-    more = f" and {len(unrecorded) - NAMED:,} more" if len(unrecorded) > NAMED else ""
+    named = ", ".join(str(j) if names is None else repr(names[j]) for j in unrecorded[:MAX_NAMED])
+    more = f" and {len(unrecorded) - MAX_NAMED:,} more" if len(unrecorded) > MAX_NAMED else ""
     warnings.warn(
         f"{len(unrecorded):,} of {table.n_columns:,} columns have no recorded cell, not counting rows of weight 0: "
         f"{named}{more}. Nothing can be learned about them: estimates come from the prior or the starting values. "

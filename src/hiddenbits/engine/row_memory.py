@@ -1,8 +1,8 @@
-"""Memory of each row from pass to pass, such as posterior means or states of a sampler: a cache next to the rows.
+"""What a model stores about each row from pass to pass, such as posterior means or states of a sampler.
 
 A `RowMemory` serves one pass: it returns what the last accepted pass stored, and stores what this pass computes. So a
-rejected pass (a failed extrapolation) has no effect. The model computes lost memory again from its parameters: the fit
-stays correct, but not to the last bit.
+refused pass has no effect. The model computes lost memory again from its parameters: the fit stays correct, but not to
+the last bit.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class RowMemory(Protocol):
         ...
 
     def accepted(self) -> RowMemory:
-        """Return the memory after an accepted pass: what this pass stored, without that of the pass before."""
+        """Return the memory after an accepted pass: what this pass stored, without the values of the pass before."""
         ...
 
     def local_values(self) -> Mapping[int, Any]:
@@ -75,7 +75,7 @@ class LocalRowMemory:
 
 
 class WorkerRowMemory:
-    """Memory in the processes of a cluster's workers, each with that of the blocks it processed.
+    """Memory in the processes of a cluster's workers: each stores the memory of the blocks that it processed.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ class WorkerRowMemory:
             return _kept.get(self.owner, {}).get(self.before, {}).get(block)
 
     def put(self, block: int, value: object) -> None:
-        """Store a value for a block on this worker, and delete those of passes that are no longer needed."""
+        """Store a value for a block on this worker, and delete values of passes that are no longer needed."""
         with _lock:
             passes = _kept.setdefault(self.owner, {})
             for number in [number for number in passes if number not in (self.before, self.after)]:

@@ -1,6 +1,6 @@
 """The state of a fit between two passes (`Position`) and its settings: what all loops share.
 
-A `Position` is immutable; each pass returns a new one. `params` are evaluated by the next pass, `safe` are the
+A `Position` is immutable; each pass returns a new one. The next pass evaluates `params`; `safe` are the
 parameters to return to and to end with. They differ only if `params` are an extrapolation. A restart begins with a
 Position without parameters. When it ends, its record is added to `finished`, and `best` has the parameters of the best
 restart so far. So the last Position of a fit holds its result, and a Position on disk is a checkpoint.
@@ -20,9 +20,9 @@ from hiddenbits.data.summary import ColumnSums
 from hiddenbits.engine.outcome import Restart
 from hiddenbits.engine.row_memory import RowMemory
 
-# Extrapolation begins after this many plain passes: earlier it leads to another local maximum more often.
-# benchmarks/results/mixture.md has its gains, and how often it ends below plain EM. A refinement, or a fit that
-# continues from a subsample, begins close to its end and needs fewer plain passes.
+# The pass of a stage that may be the first of an extrapolation: earlier, it leads to another local maximum more often
+# (benchmarks/results/mixture.md has the gains of extrapolation, and how often it ends below plain EM). A refinement, or
+# a fit that continues from a subsample, begins close to its end and needs fewer plain passes.
 PLAIN_PASSES, PLAIN_PASSES_FROM_FIT = 10, 3
 
 
@@ -33,13 +33,14 @@ class Extrapolation:
     Attributes
     ----------
     begins_after : int
-        Plain passes before the first extrapolation.
+        Number of the pass, in its stage, from which on its parameters may be `theta0`. The first extrapolation is
+        evaluated two passes later.
     tried : bool
         The next pass evaluates an extrapolation.
     theta0 : ndarray or None
-        The first point of the three, in the model's coordinates.
+        The first of the three points of an extrapolation, in the model's coordinates.
     longest : float
-        The longest extrapolation allowed now; it grows when reached and shrinks when an extrapolation fails.
+        The longest extrapolation allowed now; it grows when reached, and shrinks when one is refused.
     at_limit : bool
         Whether the extrapolation to be evaluated is the longest allowed.
     """
@@ -62,7 +63,7 @@ class Running:
     steps : int
         Updates so far.
     weight : float
-        Weight of all rows so far, which the average stands for relative to the prior.
+        Weight of all rows so far: the average counts for this weight against the prior.
     """
 
     stats: Any = None
@@ -122,13 +123,13 @@ class Position:
     params : Params or None
         Parameters that the next pass evaluates; None before the start of a restart.
     safe : Params or None
-        The last M-step result: a rejected extrapolation returns to it, and the fit ends with it.
+        The start or the last M-step result: a refused extrapolation returns to it, and the fit ends with it.
     refused : bool
-        The last pass was a rejected extrapolation, so that it has no gain.
+        The last pass was a refused extrapolation, so it has no gain.
     objective : float
         Objective of the last accepted pass, at the parameters before the update; -inf before the first of a stage.
     trace : tuple of float
-        The objective of each pass of the restart; a rejected pass repeats the one before.
+        The objective of each pass of the restart; a refused pass repeats the one before.
     stage : int
         Number of the stage.
     stages : tuple of int
@@ -142,7 +143,7 @@ class Position:
     finished : tuple of Restart
         Records of the restarts that have ended.
     best : Best
-        The best of them.
+        The best of these restarts.
     """
 
     restart: int = 0
@@ -167,7 +168,7 @@ class Position:
 
     @property
     def last_gain(self) -> float | None:
-        """Gain of the last pass; inf if it was rejected, None before the second pass of a stage."""
+        """Gain of the last pass; inf if it was refused, None before the second pass of a stage."""
         if self.n_passes < 2:
             return None
         return np.inf if self.refused else self.trace[-1] - self.trace[-2]
@@ -185,7 +186,7 @@ class CheckpointStore(Protocol):
         ...
 
     def for_part(self, name: str) -> CheckpointStore:
-        """Return the store for a part of the same fit, with a file of its own."""
+        """Return the store for a part of the same fit, in another file."""
         ...
 
     def drop(self) -> None:
@@ -194,4 +195,4 @@ class CheckpointStore(Protocol):
 
 
 Watch = Callable[[Position, bool], bool]
-"""The callbacks: called after every pass with False and at the end of a restart with True; True returned stops it."""
+"""The callbacks: called after every pass with False, after a restart with True. A restart stops if one returns True."""

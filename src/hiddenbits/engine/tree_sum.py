@@ -1,14 +1,14 @@
-"""The fixed merge tree: sums of statistics that do not depend on which thread or worker computed what, or when.
+"""The fixed merge tree: its sums do not depend on which thread or worker computed a block, or when.
 
 Floating-point addition is not associative, so the order of additions depends on the block numbers alone. The leaves of
 a binary tree, nodes (0, i), are the statistics of block i. Node (level, i) is the sum of its children
-(level - 1, 2i) and (level - 1, 2i + 1); a node without a right child in the table equals its left child.
+(level - 1, 2i) and (level - 1, 2i + 1); a node whose right child lies beyond the last block equals its left child.
 
 How the statistics of a pass are merged:
 
 1. An executor (`executors/local.py`, `executors/dask_cluster.py`) applies `block_statistics` to each block.
-2. Each thread or worker has a `TreeSum` of its own and adds its blocks in any order. `add` merges two siblings as soon
-   as both are known; a node whose sibling is missing waits.
+2. Each group of consecutive blocks (in this process) or task (on a cluster) has a `TreeSum`, to which its blocks are
+   added. `add` merges two siblings as soon as both are known; a node whose sibling is missing waits.
 3. The waiting nodes (`nodes`) go to another `TreeSum`, which merges them further (`add_all`).
 4. After all blocks one node is left: the sum over the table (`result`), the same to the last bit for every executor.
 """

@@ -14,11 +14,11 @@ import hiddenbits
 from hiddenbits.evaluate.measures import PIECE_CELLS
 from hiddenbits.tables import Piece, Table, map_pieces
 
-CLASSES = (2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
+CLASS_COUNTS = (2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
 NO_DENSITY = "it models binary data, and these columns are continuous: a probability cannot be compared with a density"
 NO_PROBABILITY = "it models real numbers, and these columns are binary: a density cannot be compared with a probability"
-ADD = "add it with models=[...] (--model)"
-DENSER = f"not fitted by default, because it is meant for a high likelihood, not for interpretation; {ADD}"
+HOW_TO_ADD = "add it with models=[...] (--model)"
+NOT_DEFAULT = f"not fitted by default, because it is meant for a high likelihood, not for interpretation; {HOW_TO_ADD}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,8 +92,8 @@ class Family:
         return small if len(small) < len(sizes) and table.only_bits and _has_missing_values(table) else sizes
 
 
-DIMENSIONS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
-UNITS = (1, 2, 3, 4, 6, 8, 12)
+DIMENSION_COUNTS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
+UNIT_COUNTS = (1, 2, 3, 4, 6, 8, 12)
 
 FAMILIES = (
     Family(
@@ -112,7 +112,7 @@ FAMILIES = (
         says="every row belongs to one class, and each class has its own probability of a 1 in every column",
         unit="class",
         use="groups of customers, patients, texts",
-        sizes=CLASSES,
+        sizes=CLASS_COUNTS,
     ),
     Family(
         name="LogisticPCA",
@@ -135,7 +135,7 @@ FAMILIES = (
         use="tetrachoric correlations; one pass over any number of rows",
         sizes=(1, 2, 3, 4, 6, 8, 12),
         narrow=True,
-        most_columns=500,  # a fit takes the correlation of every pair
+        most_columns=500,  # a fit computes the correlation of every pair
     ),
     Family(
         name="CombinationMachine",
@@ -145,7 +145,7 @@ FAMILIES = (
         says="several hidden units are on or off, and raise or lower the odds of a 1 in each column",
         unit="hidden unit",
         use="spikes, traits, features",
-        sizes=UNITS,
+        sizes=UNIT_COUNTS,
         most_columns=200,  # a fit grows unit by unit and would take most of the time of a comparison
         most_states=200_000_000,  # a row with missing values is summed over all states
     ),
@@ -157,7 +157,7 @@ FAMILIES = (
         says="several hidden causes are on or off, and each that is on can make a column 1",
         unit="cause",
         use="diagnoses, baskets, words",
-        sizes=UNITS,
+        sizes=UNIT_COUNTS,
     ),
     Family(
         name="TreeMixture",
@@ -168,7 +168,7 @@ FAMILIES = (
         unit="class",
         use="a high likelihood",
         sizes=(1, 2, 4, 8, 16),
-        exclusion_reason=DENSER,
+        exclusion_reason=NOT_DEFAULT,
     ),
     Family(
         name="HiddenTree",
@@ -179,7 +179,7 @@ FAMILIES = (
         unit="state",
         use="a high likelihood",
         sizes=(2, 4, 8, 16),
-        exclusion_reason=DENSER,
+        exclusion_reason=NOT_DEFAULT,
     ),
     Family(
         name="TopographicMap",
@@ -190,7 +190,7 @@ FAMILIES = (
         unit="dimension",
         use="plots of clusters and curves; a high likelihood",
         sizes=(1, 2, 4, 8, 16),
-        exclusion_reason=DENSER,
+        exclusion_reason=NOT_DEFAULT,
     ),
     Family(
         name="BinarySparseCoding",
@@ -198,8 +198,8 @@ FAMILIES = (
         sizes=(2, 4, 6, 8, 12, 16, 24, 32),
         columns="reals",
     ),
-    Family(name="PCA", hidden="dimensions, equal noise", sizes=DIMENSIONS, columns="reals", narrow=True),
-    Family(name="FactorAnalysis", hidden="dimensions", sizes=DIMENSIONS, columns="reals", narrow=True),
+    Family(name="PCA", hidden="dimensions, equal noise", sizes=DIMENSION_COUNTS, columns="reals", narrow=True),
+    Family(name="FactorAnalysis", hidden="dimensions", sizes=DIMENSION_COUNTS, columns="reals", narrow=True),
 )
 BY_NAME = {family.name: family for family in FAMILIES}
 SKLEARN_FAMILIES = ("PCA", "FactorAnalysis")
@@ -250,5 +250,5 @@ def _has_missing_values(table: Table) -> bool:
 def _default_exclusion(family: Family, table: Table) -> str | None:
     """Return why a family that could be fitted is excluded by default; None if it is not."""
     if family.most_columns and table.shape[1] > family.most_columns:
-        return f"its fits take long with more than {family.most_columns} columns; {ADD}"
+        return f"its fits take long with more than {family.most_columns} columns; {HOW_TO_ADD}"
     return family.exclusion_reason or None

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from hiddenbits import open_table, run_on
 from hiddenbits.array_types import Floats
-from hiddenbits.evaluate.comparison import SIZE_TIE, TIE, Comparison, ComparisonEntry, TriedSize
+from hiddenbits.evaluate.comparison import SIZE_TIE_ERRORS, TIE_ERRORS, Comparison, ComparisonEntry, TriedSize
 from hiddenbits.evaluate.copies import warn_of_copies
 from hiddenbits.evaluate.fit_runner import Runner, ScoringPlan, SizeResult, SizeSearch, choose_size
 from hiddenbits.evaluate.held_out_cells import calibration_error
@@ -69,7 +69,7 @@ def compare(
         rows have been scored: all rows of a small table, one quarter of a table with 4,000 rows or more. A table
         with more than 40,000 rows is sampled at random to 40,000 rows; 0.25 uses all rows.
     groups : array of shape (rows,), optional
-        Rows with the same label are held out together, such as those of one respondent, or copies of one row.
+        Rows with the same label are held out together, such as rows of one respondent, or copies of one row.
     sizes : dict, optional
         Sizes to try for each name, the smallest first; all are tried. An empty list keeps the size of the estimator.
     by : {"rows", "cells"}, default="rows"
@@ -140,8 +140,8 @@ def compare(
         n_fits = sum(max(1, len(c.sizes)) for c in contenders) * len(plan.splits)
         n_fits += len(contenders) * len(row_splits) * (by == "cells")
         runner = Runner(fit_cache(folder, table), on_progress, n_fits, random_state)
-        searches, tried = _search_sizes(contenders, plan, runner, SIZE_TIE if one_standard_error else 0.0, table)
-        excluded |= _failed(searches) | _known_by_another_name(searches)
+        searches, tried = _search_sizes(contenders, plan, runner, SIZE_TIE_ERRORS if one_standard_error else 0.0, table)
+        excluded |= _failed(searches) | _same_as_others(searches)
         chosen: dict[str, _ScoredFamily] = {}
         for name, (contender, search) in searches.items():
             if name in excluded or search.chosen is None:
@@ -167,7 +167,7 @@ def compare(
     entries = _entries(chosen, by_rows.weights, cells)
     by_name = {entry.model: entry for entry in entries}
     differences = [(by_name[name].difference, by_name[name].difference_error) for name in chosen]
-    best = simplest(differences, [family.result.n_parameters for family in chosen.values()], TIE)
+    best = simplest(differences, [family.result.n_parameters for family in chosen.values()], TIE_ERRORS)
     models = {name: family.trials[0].model for name, family in chosen.items()}
     return Comparison(
         list(chosen)[best or 0],
@@ -221,7 +221,7 @@ def _failed(searches: _Searches) -> dict[str, str]:
     }
 
 
-def _known_by_another_name(searches: _Searches) -> dict[str, str]:
+def _same_as_others(searches: _Searches) -> dict[str, str]:
     """Return the families whose model, at the chosen size, is the same as one of another family that was tried.
 
     If the other family was not tried at that size, the model is listed under its own name.

@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 from hiddenbits.display import DisplayedTable, as_frame, number, with_error
 
-TIE = 2.0  # families within this many standard errors of the paired difference are tied
-SIZE_TIE = 1.0  # and sizes of one family within this many
+TIE_ERRORS = 2.0  # families are tied if the paired difference is within this many standard errors
+SIZE_TIE_ERRORS = 1.0  # the same for the sizes of one family
 
 
 @dataclass(frozen=True)
@@ -32,10 +32,10 @@ class ComparisonEntry:
     kind : str
         "exact", "bound" or "estimate".
     estimate_error, estimate_bias : float
-        Monte-Carlo standard error of that mean if it is an estimate, and by how much it is too low on average.
+        Monte-Carlo standard error of that mean if it is an estimate, and how much too low it is on average.
     difference, difference_error : float
-        Log-likelihood minus that of the highest family, paired by row, in nats per row, and its standard error. Both
-        are 0, by definition, for the highest family itself.
+        Difference of the log-likelihood from the highest family's, paired by row, in nats per row, and its standard
+        error. Both are 0, by definition, for the highest family itself.
     bits_per_cell, bits_per_cell_error : float
         The same likelihood in bits per observed cell.
     leave_one_out_error, single_bit_error_error : float or None
@@ -188,8 +188,8 @@ class Comparison(DisplayedTable):
             return f"{best} fits best."
         n = self.entry(self.best).n_parameters
         return (
-            f"A tie: {', '.join(_labeled(self.entry(model)) for model in ties)} are within {TIE:g} standard errors of "
-            f"the highest. {best} is the simplest of them{'' if n is None else f' ({n} free parameters)'}."
+            f"A tie: {', '.join(_labeled(self.entry(model)) for model in ties)} are within {TIE_ERRORS:g} standard "
+            f"errors of the highest. {best} is the simplest of them{'' if n is None else f' ({n} free parameters)'}."
         )
 
     def entry(self, model: str) -> ComparisonEntry:
@@ -202,7 +202,7 @@ class Comparison(DisplayedTable):
         """
         return next(entry for entry in self.entries if entry.model == model)
 
-    def ties(self, n_errors: float = TIE) -> list[str]:
+    def ties(self, n_errors: float = TIE_ERRORS) -> list[str]:
         """Return the families that cannot be distinguished from the highest.
 
         Parameters

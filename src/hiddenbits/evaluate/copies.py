@@ -22,12 +22,12 @@ from hiddenbits.evaluate.measures import PIECE_CELLS
 from hiddenbits.exceptions import DuplicateRowsWarning
 from hiddenbits.tables import Piece, Table, map_pieces
 
-MOST_ROWS = 1_000_000  # beyond this, patterns are sampled: all rows of a pattern or none
-LEAST_SHARE = 0.05  # smallest share of rows with a duplicate: fewer copies hardly change any result
-MISFIT_PER_ROW, TOTAL_MISFIT = 0.02, 10.0  # of the best mixture, in nats: more than both counts as copies
-REPEATS = 9  # simulated tables, for the misfit by chance
+MAX_ROWS = 1_000_000  # beyond this, patterns are sampled: all rows of a pattern or none
+MIN_SHARE = 0.05  # smallest share of rows with a duplicate: fewer copies hardly change any result
+MISFIT_PER_ROW, TOTAL_MISFIT = 0.02, 10.0  # nats: if the misfit of the best mixture exceeds both, we suspect copies
+N_SIMULATIONS = 9  # tables simulated to determine the misfit by chance
 EM_STEPS = 300
-RATES = 120  # Poisson means of the mixture, in addition to the counts themselves
+N_RATES = 120  # Poisson means of the mixture, in addition to the counts themselves
 
 
 def warn_of_copies(table: Table) -> None:
@@ -48,17 +48,17 @@ def copied_share(table: Table) -> float | None:
         return None
     counts = _counts(table)
     n, share = counts.sum(), float(counts[counts > 1].sum() / max(1, counts.sum()))
-    if share < LEAST_SHARE:
+    if share < MIN_SHARE:
         return None
     misfit, rates, weights = _misfit(counts)
     if misfit < (threshold := max(TOTAL_MISFIT, MISFIT_PER_ROW * n)):
         return None
-    by_chance = []
-    for repeat in range(REPEATS):
-        rng = np.random.default_rng([repeat, 31])
+    chance_misfits = []
+    for number in range(N_SIMULATIONS):
+        rng = np.random.default_rng([number, 31])
         simulated = rng.poisson(np.repeat(rates, rng.poisson(weights)))
-        by_chance.append(_misfit(simulated[simulated > 0])[0] if (simulated > 0).any() else 0.0)
-    return share if misfit - np.mean(by_chance) > threshold else None
+        chance_misfits.append(_misfit(simulated[simulated > 0])[0] if (simulated > 0).any() else 0.0)
+    return share if misfit - np.mean(chance_misfits) > threshold else None
 
 
 def _misfit(counts: NDArray[np.int64]) -> tuple[float, Floats, Floats]:
@@ -68,8 +68,8 @@ def _misfit(counts: NDArray[np.int64]) -> tuple[float, Floats, Floats]:
     count patterns, including those that did not occur. The misfit is Sum_m N_m ln (N_m / E_m).
     """
     m, patterns = np.unique(counts, return_counts=True)
-    rates = np.geomspace(1e-3, 1.05 * m[-1], RATES)
-    if len(m) <= RATES:
+    rates = np.geomspace(1e-3, 1.05 * m[-1], N_RATES)
+    if len(m) <= N_RATES:
         rates = np.union1d(rates, m)
     p = np.exp(np.outer(m, np.log(rates)) - rates - gammaln(m + 1.0)[:, None])
     weights = np.full(len(rates), patterns.sum() / len(rates))
@@ -82,7 +82,7 @@ def _misfit(counts: NDArray[np.int64]) -> tuple[float, Floats, Floats]:
 def _counts(table: Table) -> NDArray[np.int64]:
     """Return how often each distinct row occurs."""
     n, d = table.shape
-    limit = np.uint64(min(1.0, MOST_ROWS / n) * float(2**64 - 2**11))
+    limit = np.uint64(min(1.0, MAX_ROWS / n) * float(2**64 - 2**11))
     pieces = map_pieces(_RowHashes(word_keys(d), limit), table, max(1, PIECE_CELLS // d))
     return np.unique(np.concatenate(list(pieces)), return_counts=True)[1]
 

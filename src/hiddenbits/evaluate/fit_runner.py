@@ -22,8 +22,9 @@ from hiddenbits.fit_cache import FitCache
 from hiddenbits.tables import Table, hide_cells, take_rows
 
 Rows = NDArray[np.int64]
-PATIENCE = 2  # stop trying larger sizes after this many in a row are worse than the best so far,
-CLEARLY_WORSE = 2.0  # or after one that is worse by more than this many standard errors
+# Stop trying larger sizes after PATIENCE in a row are worse than the best so far, or after one that is worse by more
+# than CLEARLY_WORSE standard errors.
+PATIENCE, CLEARLY_WORSE = 2, 2.0
 LARGEST_FITS_BEST = "the largest size tried fits best; a larger one may fit better"
 CANNOT_CATCH_UP = "larger sizes were not tried: they would gain too little to catch up with another model"
 
@@ -89,10 +90,10 @@ class Runner:
             key = self._key(name, model, split.job)
             self.on_progress(name if size is None else f"{name}({size})", self.done, self.total)
             if (saved := self.cache.get(key)) is not None:
-                trial = Trial.unpacked(*saved)
+                trial = Trial.from_saved(*saved)
             else:
                 trial = run_trial(model, split.train, split.scorer)
-                self.cache.put(key, *trial.packed(), trial.model)
+                self.cache.put(key, *trial.to_saved(), trial.model)
             self.done += 1
             trials.append(trial)
             if trial.scores is None:
@@ -172,10 +173,10 @@ def choose_size(
 ) -> SizeSearch:
     """Score a family at one size after the other, and choose a size.
 
-    Default sizes are tried from the smallest until two in a row are worse than the best, one is clearly worse, or they
-    cannot catch up with `leader`, the scores of another family; sizes given by the caller are all tried. The simplest
-    of the sizes within `n_errors` standard errors of the best is chosen. Where the model is the same as one of another
-    family, the scores of the latter are used (`equivalents`).
+    Default sizes are tried from the smallest until two in a row are worse than the best, one is clearly worse, or
+    larger ones cannot catch up with `leader`, the scores of another family. Sizes given by the caller are all tried.
+    The simplest of the sizes within `n_errors` standard errors of the best is chosen. If the model is the same as one
+    of another family, the scores of that model are used (`equivalents`).
     """
     results: list[SizeResult] = []
     best: RowLogLikelihoods | None = None
@@ -239,7 +240,7 @@ def _cannot_catch_up(
 ) -> bool:
     """Whether all larger sizes would stay clearly below the scores of another family.
 
-    We assume that each further unit, class or dimension gains at most what one gained in the last step.
+    We assume that each further unit, class or dimension gains at most as much as the last one did.
     """
     if leader is None or len(results) < 2 or len(results) == len(sizes):
         return False

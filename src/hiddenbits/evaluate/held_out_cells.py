@@ -17,7 +17,7 @@ from hiddenbits.tables import Piece, Table, hide_cells, map_pieces
 def held_out_cells(
     estimator: BaseEstimator, X: object, *, share: float = 0.1, groups: ArrayLike | None = None, random_state: int = 0
 ) -> Estimate:
-    """Hold out cells at random, fit a copy of the estimator to the others, and return its mean log-loss on the former.
+    """Fit a copy of the estimator without cells held out at random, and return its mean log-loss on these cells.
 
     The log-loss is -ln P(cell | other cells of its row), in nats, averaged over the held-out cells that had been
     observed; its standard error treats rows, not cells, as independent. Use it to choose the number of classes or
@@ -34,7 +34,7 @@ def held_out_cells(
     share : float
         Share of the cells to hold out.
     groups : array of shape (rows,), optional
-        Rows with the same label have the same cells held out, so that no copy of a row reveals a held-out cell.
+        Rows with the same label have the same cells held out, so no copy of a row shows a held-out cell to the fit.
     random_state : int
         Random seed that determines the held-out cells; compare sizes with the same seed.
 

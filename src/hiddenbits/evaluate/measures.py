@@ -30,7 +30,7 @@ def table_of(estimator: BaseEstimator, X: object, weights: ArrayLike | None = No
         return X.with_sample_weight(weights)
     if getattr(estimator, "visible", "bits") == "reals":
         return open_table(X, reals=True, sample_weight=weights)
-    # A copy that is to be fitted reads the columns as an earlier fit did, if there was one.
+    # A copy that will be fitted reads the columns as an earlier fit of the estimator did, if there was one.
     coded = estimator if getattr(estimator, "coding_", None) is not None else None
     coded = estimator if fitted and hasattr(estimator, "coding_") else coded
     types = getattr(estimator, "column_types", None) if coded is None else None
@@ -238,8 +238,8 @@ class Estimate:
         return f"{self.value:.4f} ± {self.standard_error:.4f}{suffix}"
 
 
-POWERS = np.array([1, 1, 2, 2, 2])  # power of the weights in each sum of a Ratio
-NO_EXPONENT = -10_000  # exponent of sums without a weight: below that of any float
+WEIGHT_POWERS = np.array([1, 1, 2, 2, 2])  # power of the weights in each sum of a Ratio
+EXPONENT_OF_ZERO = -10_000  # exponent of a zero weight: below the exponent of any float
 
 
 class Ratio:
@@ -251,13 +251,13 @@ class Ratio:
     """
 
     def __init__(self) -> None:
-        self._sums, self._exponent = np.zeros(5), NO_EXPONENT
+        self._sums, self._exponent = np.zeros(5), EXPONENT_OF_ZERO
         self._n = 0
 
     def add(self, a: Floats, b: Floats, weights: Floats) -> None:
         """Add some rows."""
         part, largest = Ratio(), float(weights.max(initial=0.0))
-        part._exponent = int(np.frexp(largest)[1]) if largest > 0.0 else NO_EXPONENT
+        part._exponent = int(np.frexp(largest)[1]) if largest > 0.0 else EXPONENT_OF_ZERO
         w = np.ldexp(weights, -part._exponent)
         wa, wb = w * a, w * b
         part._sums, part._n = np.array([wa.sum(), wb.sum(), wa @ wa, wa @ wb, wb @ wb]), len(a)
@@ -265,7 +265,7 @@ class Ratio:
 
     def __iadd__(self, other: Ratio) -> Ratio:
         common = max(self._exponent, other._exponent)
-        self._sums = sum(np.ldexp(ratio._sums, POWERS * (ratio._exponent - common)) for ratio in (self, other))
+        self._sums = sum(np.ldexp(ratio._sums, WEIGHT_POWERS * (ratio._exponent - common)) for ratio in (self, other))
         self._exponent = common
         self._n += other._n
         return self

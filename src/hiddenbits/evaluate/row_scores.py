@@ -38,7 +38,7 @@ class RowLogLikelihoods:
 
 def log_likelihoods(model: BaseEstimator, table: Table) -> RowLogLikelihoods:
     """Return the log-likelihood of each row, with its error if the estimator returns one."""
-    if not hasattr(model, "_likelihood_kind"):  # scikit-learn's own: closed-form densities of complete rows
+    if not hasattr(model, "_likelihood_kind"):  # an estimator of scikit-learn: closed-form densities of complete rows
         values = np.asarray(model.score_samples(table.to_float()), np.float64)
         return RowLogLikelihoods(values, np.zeros(len(values)))
     kind = str(model._likelihood_kind)
@@ -71,7 +71,7 @@ def mean_of(scores: RowLogLikelihoods, weights: Floats, cells: Floats | None = N
 
 
 def error_and_bias(scores: RowLogLikelihoods, weights: Floats) -> tuple[float, float]:
-    """Return the Monte-Carlo standard error of the mean, and by how much the mean is too low on average.
+    """Return the Monte-Carlo standard error of the mean, and how much too low the mean is on average.
 
     The log of an unbiased estimate is too low by half of its variance, to first order.
     """

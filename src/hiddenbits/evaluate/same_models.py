@@ -9,10 +9,10 @@ With d binary columns,
 - two classes can represent every distribution of two columns, and so can every other model except a noisy OR, whose
   causes cannot make columns exclude each other.
 
-A noisy OR of one cause is two classes of which one has more 1s in *every* column: a smaller set, so it is a model of
-its own. So are models of one dimension and mixtures of one tree. For real columns, principal components and factors can
-both represent any covariance if they are one fewer than the columns. The priors of the families differ, so fits of the
-same model may differ slightly.
+A noisy OR of one cause is two classes of which one has more 1s in *every* column. That is a smaller set of
+distributions, so it is listed as another model; so are models of one dimension and mixtures of one tree. For real
+columns, principal components and factors can both represent any covariance if they are one fewer than the columns. The
+priors of the families differ, so fits of the same model may differ slightly.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class EquivalentModel(NamedTuple):
     size: Any
 
     def __str__(self) -> str:
-        size = _own_size(*self)
+        size = _size_of(*self)
         return self.contender.name if size is None else f"{self.contender.name}({size})"
 
 
@@ -45,16 +45,16 @@ EquivalentModels = dict[tuple[str, Any], EquivalentModel]  # by name of the cont
 
 
 def equivalent_models(contenders: Sequence[Contender], table: Table) -> EquivalentModels:
-    """Return which model is fitted instead of each that is the same as one of another family; others have no entry.
+    """Return which model is fitted instead of a model that is the same as one of another family.
 
-    The best-known one is fitted, whatever the order; if it is not among the contenders, each is fitted. Estimators of
-    one family with different settings are compared as the caller specified them.
+    The best-known one is fitted, whatever the order; if it is not among the contenders, each is fitted and has no
+    entry. Estimators of one family with different settings are compared as the caller specified them.
     """
     models = [(contender, size) for contender in contenders for size in contender.sizes or (None,)]
     known = [known_as(contender, size, table) for contender, size in models]
     best_known: dict[KnownAs, EquivalentModel] = {}
     for (contender, size), name in zip(models, known, strict=True):
-        if contender.family.name == name[0] and _own_size(contender, size) == name[1]:
+        if contender.family.name == name[0] and _size_of(contender, size) == name[1]:
             best_known.setdefault(name, EquivalentModel(contender, size))
     return {
         (contender.name, size): best_known[name]
@@ -64,8 +64,8 @@ def equivalent_models(contenders: Sequence[Contender], table: Table) -> Equivale
 
 
 def known_as(contender: Contender, size: Any, table: Table) -> KnownAs:
-    """Return the best-known family that this model belongs to, and its size; without a size, that of the estimator."""
-    family, size, d = contender.family.name, _own_size(contender, size), table.shape[1]
+    """Return the best-known family that this model belongs to, and its size (by default the estimator's)."""
+    family, size, d = contender.family.name, _size_of(contender, size), table.shape[1]
     if not table.only_bits:
         any_covariance = family in ("PCA", "FactorAnalysis") and size == d - 1
         return ("PCA", size) if any_covariance else (family, size)
@@ -75,7 +75,7 @@ def known_as(contender: Contender, size: Any, table: Table) -> KnownAs:
     return ("IndependentColumns", None) if n_classes == 1 else ("LatentClassAnalysis", n_classes)
 
 
-def _own_size(contender: Contender, size: Any) -> Any:
+def _size_of(contender: Contender, size: Any) -> Any:
     return getattr(contender.estimator, "n_components", None) if size is None else size
 
 

@@ -15,7 +15,7 @@ from hiddenbits import run_on
 from hiddenbits.display import DisplayedTable, as_frame, with_error
 from hiddenbits.evaluate.catalog import BY_NAME, Family
 from hiddenbits.evaluate.compare import fit_cache, refuse_checkpoint
-from hiddenbits.evaluate.comparison import SIZE_TIE, TriedSize, seconds
+from hiddenbits.evaluate.comparison import SIZE_TIE_ERRORS, TriedSize, seconds
 from hiddenbits.evaluate.copies import warn_of_copies
 from hiddenbits.evaluate.fit_runner import Runner, ScoringPlan, SizeSearch, choose_size
 from hiddenbits.evaluate.measures import table_of
@@ -77,7 +77,7 @@ class Selection(DisplayedTable):
 
     def _shown(self) -> tuple[list[str], list[str], list[list[str]], list[str]]:
         sizes = self.figures
-        best = next((s for s in sizes if s.difference == 0.0), None)  # the size with which the others are compared
+        best = next((s for s in sizes if s.difference == 0.0), None)  # the others are compared with it
         if self.by in CRITERIA:
             rule = f"the smallest {UNITS[self.by]}"
             scores = [(_one_decimal(s.value), "best" if s is best else _one_decimal(s.difference)) for s in sizes]
@@ -117,7 +117,7 @@ def select(
     estimator : estimator or str
         An estimator, which is not modified, or the name of a family, for its default settings.
     X : table of shape (rows, columns)
-        As for its `fit`.
+        As for `fit`.
     sizes : list, optional
         Values of n_components, the smallest first; all are tried. By default the sizes that `compare` tries.
     by : {"rows", "cells", "bic", "aic"}, default="rows"
@@ -189,7 +189,7 @@ def select(
         else:
             plan = ScoringPlan.by_criterion(table)
         runner = Runner(fit_cache(folder, table), on_progress, len(all_sizes) * len(plan.splits) + 1, random_state)
-        search = choose_size(contender, plan, runner, SIZE_TIE if one_standard_error else 0.0)
+        search = choose_size(contender, plan, runner, SIZE_TIE_ERRORS if one_standard_error else 0.0)
         if search.chosen is None:
             raise ValueError(f"No size could be fitted and scored. {search.results[0].trials[-1].note}")
         chosen, tried = _by_criterion(search, plan, by) if by in CRITERIA else (search.chosen, tuple(search.tried))

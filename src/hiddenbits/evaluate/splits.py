@@ -12,8 +12,8 @@ from hiddenbits.tables import Table
 
 Rows = NDArray[np.int64]
 QUARTERS = 4  # by default one quarter of the rows is held out after the other,
-LEAST_SCORED = 1000  # until this many rows have been scored
-MOST_ROWS = 40_000  # larger tables are sampled to about this many rows, fitted and scored
+MIN_SCORED_ROWS = 1000  # until this many rows have been scored
+MAX_ROWS = 40_000  # larger tables are sampled to about this many rows, fitted and scored
 
 
 class Split(NamedTuple):
@@ -27,10 +27,9 @@ def splits(table: Table, cv: Any, seed: int, groups: ArrayLike | None = None) ->
     """Return the splits that `cv` specifies; rows of a group stay together.
 
     None holds out one quarter of the rows after the other until 1,000 rows have been scored: four quarters of a table
-    with up to 1,333 rows, one quarter from 4,000 rows on, and one quarter of 40,000 rows sampled at random from a
-    larger table than that. A share makes one split; a number makes as many folds, each held out once. These assign
-    groups at random; without groups every row is a group. A scikit-learn splitter and pairs of row numbers are used
-    as they are.
+    with up to 1,333 rows, one quarter from 4,000 rows on, and one quarter of 40,000 random rows of a larger
+    table. A share makes one split; a number makes as many folds, each held out once. All of these assign groups at
+    random; without groups every row is a group. A scikit-learn splitter and pairs of row numbers are used as they are.
     """
     n = table.shape[0]
     group = group_numbers(groups, n)
@@ -38,7 +37,7 @@ def splits(table: Table, cv: Any, seed: int, groups: ArrayLike | None = None) ->
     if cv is None:
         rows = _sampled_rows(group, seed)
         group = np.unique(group[rows], return_inverse=True)[1]
-        folds = _folds(group, min(QUARTERS, int(group.max()) + 1), seed)[: -(-QUARTERS * LEAST_SCORED // len(rows))]
+        folds = _folds(group, min(QUARTERS, int(group.max()) + 1), seed)[: -(-QUARTERS * MIN_SCORED_ROWS // len(rows))]
         return [Split(rows[train], rows[test]) for train, test in folds]
     if isinstance(cv, (int, np.integer)):
         if not 2 <= cv <= n_groups:
@@ -93,13 +92,13 @@ def _check(split: Split, n: int, number: int) -> None:
 
 
 def _sampled_rows(group: Rows, seed: int) -> Rows:
-    """Return the rows to use by default: all, or those of groups sampled at random, about `MOST_ROWS` rows."""
-    if len(group) <= MOST_ROWS:
+    """Return the rows to use by default: all, or those of groups sampled at random, about `MAX_ROWS` rows."""
+    if len(group) <= MAX_ROWS:
         return np.arange(len(group))
     order = np.random.default_rng([seed, 14]).permutation(group.max() + 1)
     total_rows = np.cumsum(np.bincount(group)[order])
     is_sampled = np.zeros(len(order), bool)
-    is_sampled[order[: max(QUARTERS, int(np.searchsorted(total_rows, MOST_ROWS, side="right")))]] = True
+    is_sampled[order[: max(QUARTERS, int(np.searchsorted(total_rows, MAX_ROWS, side="right")))]] = True
     return np.flatnonzero(is_sampled[group])
 
 

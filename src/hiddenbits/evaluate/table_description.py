@@ -16,15 +16,15 @@ from hiddenbits.evaluate.measures import PIECE_CELLS
 from hiddenbits.quoting import name_of
 from hiddenbits.tables import Piece, map_pieces
 
-ENDS = 6  # columns shown with the most 1s, and with the fewest
-KEPT = 1 << 16  # number of smallest row hashes kept: up to this many distinct rows the count is exact
+SHOWN_AT_EACH_END = 6  # columns shown with the most 1s, and as many with the fewest
+N_HASHES = 1 << 16  # number of smallest row hashes that are stored: with fewer distinct rows the count is exact
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TableDescription(DisplayedTable):
     """The summary of a table that `describe` returns.
 
-    It is shown as by `hiddenbits look` when printed, and in a notebook.
+    When printed, and in a notebook, it is shown as `hiddenbits look` shows it.
 
     Attributes
     ----------
@@ -136,10 +136,10 @@ class TableDescription(DisplayedTable):
         order, means = list(range(len(self.names))), self.means
         if not self.has_levels:
             order.sort(key=lambda j: -self.ones[j])
-        shows_all = self.has_levels or len(order) <= 2 * ENDS
+        shows_all = self.has_levels or len(order) <= 2 * SHOWN_AT_EACH_END
         lines = [
             [name_of(self.names[j]), f"{self.ones[j]:,}", percent(means[j]), f"{self.observed[j]:,}"]
-            for j in (order if shows_all else [*order[:ENDS], *order[-ENDS:]])
+            for j in (order if shows_all else [*order[:SHOWN_AT_EACH_END], *order[-SHOWN_AT_EACH_END:]])
         ]
         title = "Columns" if shows_all else "Columns with the most and the fewest 1s"
         return (
@@ -213,13 +213,13 @@ def describe(X: object) -> TableDescription:
         columns += counts
         most_ones = max(most_ones, of_rows[0])
         blank_rows, trailing = blank_rows + of_rows[1], trailing + of_rows[2]
-        pending.append(hashes if len(smallest) < KEPT else hashes[hashes < smallest[-1]])
-        if sum(map(len, pending)) > 4 * KEPT:
+        pending.append(hashes if len(smallest) < N_HASHES else hashes[hashes < smallest[-1]])
+        if sum(map(len, pending)) > 4 * N_HASHES:
             smallest, pending = _smallest([smallest, *pending]), []
     smallest = _smallest([smallest, *pending])
-    exact = len(smallest) < KEPT
+    exact = len(smallest) < N_HASHES
     # The k-th smallest of n numbers spread evenly over (0, 1) is near k / n.
-    distinct = len(smallest) if exact else min(n_rows, round((KEPT - 1) / ((float(smallest[-1]) + 1.0) / 2.0**64)))
+    distinct = len(smallest) if exact else min(n_rows, round((N_HASHES - 1) / ((float(smallest[-1]) + 1.0) / 2.0**64)))
     names = table.names or tuple(f"x{j}" for j in range(n_bits))
     n_blank = n_rows * table.n_columns - int(columns[1, table.layout.starts].sum())
     values = (columns[0], columns[1], distinct, exact, most_ones, blank_rows, trailing, n_blank)
@@ -250,7 +250,7 @@ class _ColumnCounts:
             blank_rows = int(rows - recorded.any(axis=1).sum())
             by_column = recorded[:, layout.starts]
             trailing = int((np.cumsum(by_column[:, ::-1], axis=1, dtype=np.int32) == 0).sum())
-        smallest = hashes if rows <= KEPT else _smallest([hashes])
+        smallest = hashes if rows <= N_HASHES else _smallest([hashes])
         return columns, (int(row_sums.max()), blank_rows, trailing), smallest
 
 
@@ -259,4 +259,4 @@ def _smallest(hashes: list[Hashes]) -> Hashes:
     ordered = np.sort(np.concatenate(hashes))  # much faster than np.unique, which hashes the numbers again
     first = np.ones(len(ordered), np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
-    return ordered[first][:KEPT]
+    return ordered[first][:N_HASHES]

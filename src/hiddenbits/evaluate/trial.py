@@ -25,8 +25,8 @@ from hiddenbits.exceptions import ClusterError
 from hiddenbits.quoting import message_of, printable
 from hiddenbits.tables import Table
 
-Scores = tuple[RowLogLikelihoods, Floats | None]  # of rows; and with held-out cells, their number in each row
-Scorer = Callable[[Any], Scores]  # from a fitted model
+Scores = tuple[RowLogLikelihoods, Floats | None]  # of rows; number of held-out cells in each row, if there are any
+Scorer = Callable[[Any], Scores]  # scores a fitted model
 MEASURES: dict[str, Callable[..., Any]] = {"leave_one_out_error": leave_one_out_error, "code_length": code_length}
 
 
@@ -57,8 +57,8 @@ class Trial:
     cells: Floats | None
     model: BaseEstimator
 
-    def packed(self) -> tuple[dict[str, Any], dict[str, Floats]]:
-        """Return (values, arrays), from which `unpacked` restores the trial."""
+    def to_saved(self) -> tuple[dict[str, Any], dict[str, Floats]]:
+        """Return (values, arrays), from which `from_saved` restores the trial."""
         values = {
             "seconds": self.seconds,
             "memory": None if math.isnan(self.memory) else self.memory,
@@ -71,8 +71,8 @@ class Trial:
         return values, arrays if self.cells is None else {**arrays, "cells": self.cells}
 
     @classmethod
-    def unpacked(cls, values: dict[str, Any], arrays: dict[str, Floats], model: BaseEstimator) -> Trial:
-        """Restore a trial from what `packed` returned."""
+    def from_saved(cls, values: dict[str, Any], arrays: dict[str, Floats], model: BaseEstimator) -> Trial:
+        """Restore a trial from what `to_saved` returned."""
         scores = None
         if values["kind"] is not None:
             scores = RowLogLikelihoods(arrays["values"], arrays["errors"], values["common"], values["kind"])
@@ -84,21 +84,21 @@ class Trial:
 def run_trial(estimator: BaseEstimator, train: Table, scorer: Scorer) -> Trial:
     """Fit, then score. Errors and warnings of the estimator become the note of the trial."""
     caught: list[warnings.WarningMessage] = []
-    model, begun, seconds = estimator, time.perf_counter(), math.nan
+    model, start_time, seconds = estimator, time.perf_counter(), math.nan
     scores: tuple[RowLogLikelihoods | None, Floats | None] = (None, None)
     failure = ""
     with peak() as memory:
         try:
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
-                begun = time.perf_counter()
+                start_time = time.perf_counter()
                 model = estimator.fit(train if _accepts_tables(estimator) else train.to_float())
-                seconds = time.perf_counter() - begun
+                seconds = time.perf_counter() - start_time
         except ClusterError:
-            raise  # not the model's fault
+            raise  # not an error of the model
         except (ValueError, ArithmeticError, RuntimeError, MemoryError) as error:
             failure = f"the fit failed: {printable(message_of(error))}"
-            seconds = time.perf_counter() - begun
+            seconds = time.perf_counter() - start_time
     if not failure:
         try:
             scores = scorer(model)

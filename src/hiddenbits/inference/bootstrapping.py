@@ -20,7 +20,7 @@ from hiddenbits.data.collapse import collapse
 from hiddenbits.data.hashing import digest, keyed_rng
 from hiddenbits.display import names_of
 from hiddenbits.fit_cache import FitCache, table_digest, versions
-from hiddenbits.inference.uncertainty import Uncertainty, arranged, backend_of, codes_of, opened, statistic_values
+from hiddenbits.inference.uncertainty import Uncertainty, backend_of, codes_of, open_for, statistic_values, with_indices
 from hiddenbits.tables import Piece, Table, map_pieces, take_rows
 
 NamedArrays = dict[str, tuple[Floats, tuple[str, ...], str]]  # values, axes and scale of each
@@ -101,7 +101,7 @@ def bootstrap(
     True
     """
     _check(model, n_replicates, weight_type, statistic, level)
-    table = opened(model, X, sample_weight)
+    table = open_for(model, X, sample_weight)
     rows = table.shape[0]
     cluster_ids, stratum_ids = codes_of(clusters, rows, "clusters"), codes_of(strata, rows, "strata")
     check_design(cluster_ids, stratum_ids)
@@ -147,7 +147,7 @@ def bootstrap(
         method=f"bootstrap, {n_replicates} replicates" + _design_text(cluster_ids, stratum_ids),
         level=level,
         covariance=np.atleast_2d(np.cov(replicates, rowvar=False)),
-        parts=arranged(estimates),
+        parts=with_indices(estimates),
         columns=names_of(model, table),
         backend=backend_of(X),
         replicates=replicates,

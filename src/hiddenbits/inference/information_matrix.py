@@ -12,13 +12,13 @@ from numpy.typing import ArrayLike
 from hiddenbits.array_types import Floats, Rows
 from hiddenbits.display import names_of
 from hiddenbits.exceptions import NotAtMaximumWarning
-from hiddenbits.inference.uncertainty import Uncertainty, arranged, backend_of, codes_of, opened, statistic_values
+from hiddenbits.inference.uncertainty import Uncertainty, backend_of, codes_of, open_for, statistic_values, with_indices
 from hiddenbits.tables import Piece, Table, map_pieces
 
 PIECE_NUMBERS = 1 << 22  # elements of the gradients that are processed together
-MOST_PARAMETERS = 5000  # a matrix of 200 MB, of which there are several
-LEAST_INFORMATION = 1e-6  # a logit with less information than this, in rows, was not observed at all
-MOST_DISTANCE = 0.1  # from the maximum, in standard errors, without a warning
+MAX_PARAMETERS = 5000  # a matrix of 200 MB, of which there are several
+MIN_INFORMATION = 1e-6  # a logit with less information than this, in rows, was not observed at all
+MAX_DISTANCE = 0.1  # from the maximum, in standard errors, without a warning
 STEP = 1e-4  # of a coordinate, to differentiate a statistic: the error of a central difference is about its square
 FAMILIES = "LatentClassAnalysis and LogisticPCA (1 to 3 dimensions)"
 
@@ -95,17 +95,17 @@ def standard_errors(
         raise ValueError(f"level={level}: give a number between 0 and 1, such as 0.95.")
     if not hasattr(model, "_row_gradients"):
         raise TypeError(f"{type(model).__name__} has no exact scores of rows: {FAMILIES} do. Use inference.bootstrap.")
-    table = opened(model, X, sample_weight)
-    if model.n_parameters_ > MOST_PARAMETERS:
+    table = open_for(model, X, sample_weight)
+    if model.n_parameters_ > MAX_PARAMETERS:
         raise ValueError(
-            f"The model has {model.n_parameters_:,} parameters, and the information of more than {MOST_PARAMETERS:,} "
+            f"The model has {model.n_parameters_:,} parameters, and the information of more than {MAX_PARAMETERS:,} "
             "would not fit in memory. Use inference.bootstrap."
         )
     free = model._free_parameters()
     labels = codes_of(clusters, table.shape[0], "clusters")
     curvature, products, gradient = _sums(model, table, len(free.vector), labels, weight_type, kind)
     inner = (curvature if kind == "observed" else products) + free.prior_curvature
-    estimable = np.flatnonzero(~free.border & (np.diag(inner) > LEAST_INFORMATION))
+    estimable = np.flatnonzero(~free.border & (np.diag(inner) > MIN_INFORMATION))
     inverse = _inverse(inner[np.ix_(estimable, estimable)], free.ties[:, estimable])
     covariance = inverse @ products[np.ix_(estimable, estimable)] @ inverse if robust else inverse
     _warn_if_far(inverse @ (gradient + free.prior_gradient)[estimable], np.sqrt(np.diag(inverse)))
@@ -125,7 +125,7 @@ def standard_errors(
         method=_method_text(robust, labels, kind),
         level=level,
         covariance=J @ covariance @ J.T,
-        parts=arranged(values),
+        parts=with_indices(values),
         columns=names_of(model, table),
         backend=backend_of(X),
         has_error=has_error,
@@ -204,7 +204,7 @@ def _inverse(inner: Floats, ties: Floats) -> Floats:
 
 def _warn_if_far(step: Floats, errors: Floats) -> None:
     distance = float(np.abs(step / errors).max(initial=0.0))
-    if distance > MOST_DISTANCE:
+    if distance > MAX_DISTANCE:
         warnings.warn(
             f"The estimates are about {distance:.2g} standard errors from the maximum for this table, so the errors "
             "are not reliable. Give the table and the weights of the fit; fit with a smaller tol, and LogisticPCA with "

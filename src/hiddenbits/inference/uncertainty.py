@@ -155,7 +155,7 @@ class Uncertainty:
         return f"Uncertainty of {sizes}; {self.method}; {100 * self.level:g}% intervals"
 
 
-def arranged(values: Mapping[str, tuple[Floats, tuple[str, ...], str]]) -> dict[str, EstimatedArray]:
+def with_indices(values: Mapping[str, tuple[Floats, tuple[str, ...], str]]) -> dict[str, EstimatedArray]:
     """Return named arrays, from values, axes and scale of each, with their indices in one long vector."""
     parts, start = {}, 0
     for name, (array, axes, scale) in values.items():
@@ -181,7 +181,7 @@ def statistic_values(statistic: Any, n_columns: int) -> dict[str, tuple[Floats, 
 # Tables from the user's data, and results as data frames of the user's library.
 
 
-def opened(model: Any, X: object, sample_weight: ArrayLike | None) -> Table:
+def open_for(model: Any, X: object, sample_weight: ArrayLike | None) -> Table:
     """Return X as a table, opened as the fitted model opens it, with weights."""
     check_is_fitted(model)
     table = X if isinstance(X, Table) else open_table(X, threshold=model.threshold, recode=model)

@@ -1,7 +1,7 @@
 """Model files: one safetensors file, checked completely before its content is used, and replaced atomically.
 
-This package knows nothing of models: it stores a ``kind``, a JSON ``meta`` and named arrays. The caller checks which
-kinds there are and which arrays they need.
+This package knows nothing of models: it stores a ``kind``, a JSON ``meta`` and named arrays. The caller checks the
+kind, and which arrays it needs.
 """
 
 from hiddenbits.store.files import Stored, check_target, make_folder, read, whole_file, write, writing

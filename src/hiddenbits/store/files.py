@@ -22,8 +22,8 @@ from hiddenbits.quoting import printable, redacted
 from hiddenbits.store.header import DEFAULT_LIMITS, Limits, check_sizes, decode_header, decode_tensors, encode
 from hiddenbits.store.json import JSON, Flaw
 
-# Errors of writing: the disk is full or fails, a quota or the largest file size is reached, or it became read-only.
-DISK = (errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EROFS, getattr(errno, "EDQUOT", errno.ENOSPC))
+# Errors of writing: the disk is full, fails or became read-only, or a quota or the largest file size is reached.
+DISK_ERRORS = (errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EROFS, getattr(errno, "EDQUOT", errno.ENOSPC))
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,8 +93,8 @@ def write(
 def whole_file(path: str | os.PathLike[str], *, shown: str | os.PathLike[str] | None = None) -> Iterator[BinaryIO]:
     """Open a file for writing bytes that appears under its name once it is complete, or not at all.
 
-    `write` describes how. All files of the package are written this way. If the disk fails or is full, the error names
-    the file, as `shown` if that is given.
+    `write` describes how this works. All files of the package are written this way. If the disk fails or is full, the
+    error names the file, as `shown` if that is given.
 
     Examples
     --------
@@ -128,7 +128,7 @@ def whole_file(path: str | os.PathLike[str], *, shown: str | os.PathLike[str] | 
         with contextlib.suppress(OSError):
             temporary.unlink()
         raise
-    # The new file is complete. This makes its name survive a power failure, on systems that can.
+    # The new file is complete. On most systems, the following makes its name survive a power failure.
     with contextlib.suppress(OSError):
         folder = os.open(target.parent, os.O_RDONLY)
         try:
@@ -138,7 +138,7 @@ def whole_file(path: str | os.PathLike[str], *, shown: str | os.PathLike[str] | 
 
 
 def check_target(path: str | os.PathLike[str]) -> None:
-    """Refuse a path to which `whole_file` could not write; to be called before the work whose results it will hold.
+    """Refuse a path to which `whole_file` could not write; call it before the work whose results are to be saved.
 
     Examples
     --------
@@ -210,12 +210,12 @@ def read(path: str | os.PathLike[str], *, limits: Limits = DEFAULT_LIMITS) -> St
             head = length + file.read(n_header)
             n_data = status.st_size - 8 - n_header
             header = decode_header(head[8:], n_data, limits)
-            # No variable holds the bytes, so that they can be freed while they are decoded.
-            arrays = dict(decode_tensors(_whole(file, status.st_size, head), header))
+            # No variable refers to the bytes, so that they can be freed during decoding.
+            arrays = dict(decode_tensors(_read_unchanged(file, status.st_size, head), header))
     return Stored(header.kind, header.meta, arrays)
 
 
-def _whole(file: BinaryIO, size: int, head: bytes) -> bytes:
+def _read_unchanged(file: BinaryIO, size: int, head: bytes) -> bytes:
     file.seek(0)
     raw = file.read(size)
     if len(raw) != size or not raw.startswith(head):
@@ -234,7 +234,7 @@ def _naming_in_disk_errors(path: object) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno not in DISK or error.filename is not None:
+        if error.errno not in DISK_ERRORS or error.filename is not None:
             raise
         with writing(path):
             raise
@@ -251,7 +251,7 @@ def make_folder(folder: Path) -> None:
         parent = next(path for path in (folder, *folder.parents) if path.exists())
         if not parent.is_dir():
             raise Flaw(f"{str(parent)!r} is not a folder", "choose another path")
-        if parent != folder and not os.access(parent, os.W_OK | os.X_OK):  # writing may not be needed otherwise
+        if parent != folder and not os.access(parent, os.W_OK | os.X_OK):  # an existing folder may need no writing
             raise Flaw("the folder cannot be written to", "choose another, or change its permissions")
         folder.mkdir(parents=True, exist_ok=True)
 
@@ -275,11 +275,11 @@ def _naming_file(action: str, path: object) -> Iterator[None]:
         raise FileError(f"cannot {action} {name!r}: {redacted(error)}; check the path.") from error
 
 
-# Temporary files have an owner: the next process that writes in a folder removes those whose owner is dead.
+# Temporary files have an owner: the next process that writes in a folder removes files whose owner is dead.
 #
 # The owner holds a lock on its file, which the system releases when the process ends in any way. Locks may not work
-# across computers that share a folder, so the file's name includes a digest of the computer's name, and others leave it
-# alone.
+# across computers that share a folder, so the file's name includes a digest of the computer's name, and other computers
+# ignore it.
 
 try:
     import fcntl
@@ -314,11 +314,11 @@ def remove_leftovers(folder: Path) -> None:
         for entry in entries:
             if entry.name.startswith(_prefix()) and entry.name.endswith(SUFFIX):
                 with contextlib.suppress(OSError):
-                    is_dead(Path(entry.path), remove=True)
+                    owner_is_dead(Path(entry.path), remove=True)
 
 
-def is_dead(path: Path, *, remove: bool = False) -> bool:
-    """Whether a temporary file was made on this computer by a process that has ended; with `remove`, remove it then."""
+def owner_is_dead(path: Path, *, remove: bool = False) -> bool:
+    """Whether a temporary file was made on this computer by a process that has ended; with `remove`, also remove it."""
     if not LOCKS or not path.name.startswith(_prefix()):
         return False
     with contextlib.ExitStack() as stack:

@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from hiddenbits.store.files import PREFIX, SUFFIX, is_dead, make_folder, open_temporary, writing
+from hiddenbits.store.files import PREFIX, SUFFIX, make_folder, open_temporary, owner_is_dead, writing
 
 UNFINISHED = ".unfinished"
 
@@ -17,8 +17,8 @@ UNFINISHED = ".unfinished"
 def whole_folder(folder: Path) -> Iterator[Path]:
     """Yield a temporary folder to write files to, which is renamed to `folder` at the end.
 
-    It is removed if anything fails; what a killed process has left of the same name is removed first. The lock on a
-    temporary file next to it shows whether its owner is alive.
+    It is removed if anything fails; unfinished folders of the same name whose process was killed are removed first. The
+    lock on a temporary file next to it shows whether its process is alive.
 
     Examples
     --------
@@ -59,5 +59,5 @@ def _remove_leftovers(folder: Path) -> None:
     for leftover in folder.parent.glob(f"{glob.escape(start)}*{UNFINISHED}"):
         owner = folder.parent / f"{PREFIX}{leftover.name.removeprefix(start).removesuffix(UNFINISHED)}{SUFFIX}"
         with contextlib.suppress(OSError):
-            if not owner.exists() or is_dead(owner, remove=True):
+            if not owner.exists() or owner_is_dead(owner, remove=True):
                 shutil.rmtree(leftover, ignore_errors=True)

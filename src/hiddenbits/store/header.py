@@ -33,7 +33,7 @@ CODES = {
     "float64": "F64",
 }
 DTYPES = {code: np.dtype(name).newbyteorder("<") for name, code in CODES.items()}
-MAX_NAME = 128
+MAX_NAME_LENGTH = 128
 FIX_INPUT = "fix the arguments of write"
 
 
@@ -48,15 +48,15 @@ class Limits:
     max_header_bytes : int
         Largest JSON header, metadata included.
     max_tensors : int
-        Most tensors.
+        Largest number of tensors.
     max_dims : int
-        Most dimensions of a tensor.
+        Largest number of dimensions of a tensor.
     max_depth : int
         Deepest nesting of ``meta``, the object itself being level 1.
     max_values : int
-        Most commas and brackets in the header; parsing costs up to about 60 bytes for each.
+        Largest number of commas and brackets in the header; parsing costs up to about 60 bytes for each.
     max_containers : int
-        Most brackets among them: lists and objects cost up to about 300 bytes each.
+        Largest number of brackets among them: lists and objects cost up to about 300 bytes each.
     """
 
     max_file_bytes: int = 8 * 2**30
@@ -94,7 +94,7 @@ class Header:
 
 
 def check_sizes(size: int, n_header: int, limits: Limits) -> None:
-    """Compare the size of a file and that in its header with the limits and with each other."""
+    """Compare the sizes of a file and its header with the limits and with each other."""
     if size > limits.max_file_bytes:
         raise Flaw(f"it has {size} bytes, more than the limit of {limits.max_file_bytes}", RAISE_LIMIT)
     if n_header > size - 8:
@@ -112,7 +112,7 @@ def decode_header(raw: bytes, n_data: int, limits: Limits) -> Header:
     header = parse(text, what="its header", max_values=limits.max_values, max_containers=limits.max_containers)
     if not (isinstance(header, dict) and text.startswith("{")):
         raise Flaw("its header is not a JSON object")
-    # Before the tensors, so that a file of another format is reported as such, and not as damaged.
+    # Checked before the tensors, so that a file of another format is reported as such, and not as damaged.
     version, kind, meta_text, digest = _metadata(header.pop("__metadata__", None))
     if len(header) > limits.max_tensors:
         raise Flaw(f"it has more than the limit of {limits.max_tensors} tensors", RAISE_LIMIT)
@@ -176,7 +176,7 @@ def _are_sizes(sizes: object, bound: int) -> bool:
 
 def is_name(name: object) -> bool:
     """Whether this is a short printable ASCII string."""
-    return isinstance(name, str) and 0 < len(name) <= MAX_NAME and name.isascii() and name.isprintable()
+    return isinstance(name, str) and 0 < len(name) <= MAX_NAME_LENGTH and name.isascii() and name.isprintable()
 
 
 def tensor_name(name: str, remedy: str = FIX_INPUT) -> str:

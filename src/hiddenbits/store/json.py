@@ -1,4 +1,4 @@
-"""Strict JSON: refuses what a hostile file could use against the standard parser."""
+"""Strict JSON: refuses content with which a hostile file could attack the standard parser."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ JSON: TypeAlias = "bool | int | float | str | list[JSON] | dict[str, JSON] | Non
 DAMAGED = "the file is damaged; restore a copy or fit again"
 RAISE_LIMIT = "if the file can be trusted, pass larger limits; otherwise restore a copy or fit again"
 
-# Room for the 128-bit state of a random generator (39 digits), far below Python's quadratic conversion.
+# Enough for the 128-bit state of a random generator (39 digits); Python converts very long integers slowly.
 MAX_INT_DIGITS = 40
 
 
@@ -37,9 +37,9 @@ def parse(text: str, *, what: str, max_values: int, max_containers: int) -> Any:
     what : str
         Name of the text in error messages, as in "the header".
     max_values : int
-        Most commas and opening brackets; bounds the memory of the parsed value.
+        Largest number of commas and opening brackets, which bounds the memory of the parsed value.
     max_containers : int
-        Most opening brackets: ``{},{},`` takes some thirty times its length once parsed.
+        Largest number of opening brackets: parsed, ``{},{},`` takes about thirty times its length in memory.
 
     Returns
     -------

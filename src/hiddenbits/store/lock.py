@@ -1,7 +1,7 @@
 """A lock that belongs to a process and is released when the process ends in any way.
 
-Not filelock: it leaves its file next to the checkpoint. On file systems without locks it uses the existence of a file
-as the lock, which nobody removes after ``kill -9``.
+The package filelock is not used: it leaves its file next to the checkpoint, and on file systems without locks the
+existence of a file is its lock, which nobody removes after ``kill -9``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-BUSY = {errno.EACCES, errno.EAGAIN, errno.EDEADLK}
+BUSY_ERRORS = {errno.EACCES, errno.EAGAIN, errno.EDEADLK}
 
 # Locks of the operating system work between processes; this table works between the threads of one. A forked child
 # inherits the table but not the locks, hence the process id in each key.
@@ -38,7 +38,7 @@ def locked(path: str | os.PathLike[str]) -> Iterator[None]:
     Raises
     ------
     LockedError
-        If another process or thread holds it.
+        If another process or thread holds the lock.
     NoLocksError
         If the file system has no locks.
 
@@ -63,7 +63,7 @@ def locked(path: str | os.PathLike[str]) -> Iterator[None]:
         try:
             yield
         finally:
-            with contextlib.suppress(OSError):  # Windows keeps files that are open
+            with contextlib.suppress(OSError):  # Windows does not remove open files
                 Path(name).unlink()
             os.close(file)
     finally:
@@ -82,7 +82,7 @@ def _acquire(name: str) -> int:
         except BaseException as error:
             os.close(file)
             if isinstance(error, OSError):
-                raise (LockedError if error.errno in BUSY else NoLocksError)() from error
+                raise (LockedError if error.errno in BUSY_ERRORS else NoLocksError)() from error
             raise
         os.close(file)  # the last owner removed it in the meantime: try again with a new one
 

@@ -14,10 +14,10 @@ from hiddenbits.quoting import message_of
 
 VERSION = version("hiddenbits")
 WRITTEN_BY = "written_by"  # the version that wrote a file, for messages only
-LARGEST_WHOLE = 2**53  # whole numbers up to here are exact as floats, and fit the 64 bits of NumPy's integers
-LARGEST = 1e100  # of sums: their squares and products are still numbers
-LARGEST_OBJECTIVE = 1e5 * MOST_WEIGHT  # of a fit: it is only divided by the number of rows
-LONGEST = 400  # characters of a message, which may quote the file
+LARGEST_EXACT_INTEGER = 2**53  # whole numbers up to here are exact as floats, and fit the 64 bits of NumPy's integers
+LARGEST_SUM = 1e100  # squares and products of such sums are still finite
+LARGEST_OBJECTIVE = 1e5 * MOST_WEIGHT  # less strict, because an objective is only divided by the number of rows
+MESSAGE_LENGTH = 400  # characters of a reason, which may quote the file
 
 
 def require(valid: bool, flaw: str) -> None:
@@ -28,7 +28,7 @@ def require(valid: bool, flaw: str) -> None:
 
 def is_count(value: object) -> bool:
     """Whether this is a whole number that is not negative."""
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST_WHOLE
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST_EXACT_INTEGER
 
 
 def is_weight(value: object) -> bool:
@@ -37,7 +37,7 @@ def is_weight(value: object) -> bool:
 
 
 def exactly(arrays_type: Any, arrays: dict[str, Any], what: str) -> Any:
-    """Build Arrays from exactly the fields they have."""
+    """Build `arrays_type` from arrays, of which there must be exactly one for each field."""
     require(set(arrays) == {field.name for field in fields(arrays_type)}, f"its {what} are not complete")
     return arrays_type.from_arrays(arrays)
 
@@ -47,7 +47,7 @@ def refuse_large(name: str, value: object) -> None:
     items = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
     for item in items:
         refuse_large(name, item)
-    if isinstance(value, int) and abs(value) > LARGEST_WHOLE:
+    if isinstance(value, int) and abs(value) > LARGEST_EXACT_INTEGER:
         raise ValueError(f"{name}={value}: whole numbers in a file lie within 2^53 of 0")
 
 
@@ -58,7 +58,7 @@ def require_finite(arrays: Iterable[AnyArray]) -> None:
         require(bool(np.isfinite(array).all()), "an array holds NaN or infinity")
 
 
-def require_moderate(arrays: Iterable[AnyArray], largest: float = LARGEST) -> None:
+def require_moderate(arrays: Iterable[AnyArray], largest: float = LARGEST_SUM) -> None:
     """Refuse sums that are not float64, or whose numbers are too large to compute with."""
     for array in arrays:
         require_finite([array])
@@ -81,7 +81,7 @@ def refusal(path: object, what: str, error: Exception, written_by: object, remed
     else:
         versions += "; if another version wrote the file, the versions may not match"
     reason = " ".join(message_of(error).split())
-    reason = reason if len(reason) <= LONGEST else f"{reason[:LONGEST]}..."
+    reason = reason if len(reason) <= MESSAGE_LENGTH else f"{reason[:MESSAGE_LENGTH]}..."
     return f"{path} {what}: {reason.rstrip('.')}. {remedy} {versions}."
 
 

@@ -1,15 +1,17 @@
-"""The executor on dask.distributed: the same methods and the same bits as in one process, even if workers die.
+"""The executor on dask.distributed: the same methods as in one process and, even if workers die, the same bits.
 
-Parts are loaded by tasks, so that a part that is lost with its worker is loaded again; a scattered part would be lost
-for good. If the cluster's memory allows, loaded parts stay on the workers between passes. A pass is one graph. The
-function, with the parameters inside, is the result of a task that each worker fetches once. The result of each part is
-the sums of its largest complete subtrees (`tree_sum.py`). These are merged on the workers, a few at a time, by the
-fixed tree, so that neither the number of workers nor the order of arrival changes the result. Only the futures of parts
-outlive a pass.
+Only fits with row memory may differ, by up to the tolerance, because memory may be lost (`row_memory.py`).
 
-The scheduler stores something about every key, every group of tasks, every span and every submission. So keys are used
-again after some passes, there is one span, the groups are fixed, and the records of submissions are deleted regularly:
-the scheduler's memory does not grow with the number of passes.
+Tasks load the parts of a table, so that a part that is lost with its worker is loaded again; a part sent by dask's
+`scatter` would be lost for good. If the cluster's memory allows, loaded parts stay on the workers between passes. A
+pass is one graph. The function, with the parameters inside, is the result of a task that each worker fetches once. The
+task of a part returns the sums of its largest complete subtrees (`tree_sum.py`). These are merged on the workers, a few
+at a time, by the fixed tree, so that neither the number of workers nor the order of arrival changes the result. Only
+the futures of parts outlive a pass.
+
+The scheduler stores something about every key, group of tasks, span and submission. So that its memory does not grow
+with the number of passes, keys are used again after some passes, there is one span, the groups are fixed, and the
+records of submissions are deleted regularly.
 """
 
 from __future__ import annotations
@@ -40,13 +42,13 @@ from hiddenbits.quoting import printable, redacted
 
 logger = logging.getLogger(__name__)
 
-MERGE = 8  # sums that one task on a worker merges
+MERGED_SUMS = 8  # sums that one task merges, at most
 MEMORY_SHARE = 0.4  # parts stay on the workers while they take at most this share of the cluster's memory
-DEATHS = 30  # worker deaths that the scheduler tolerates per task before it blames the task
-GENERATIONS = 64  # passes after which the keys of tasks are used again
+ALLOWED_DEATHS = 30  # worker deaths that the scheduler tolerates per task before it blames the task
+KEY_CYCLE = 64  # passes after which the keys of tasks are used again
 STALL_TIMEOUT = 600.0  # seconds without progress after which a fit ends with an error
 POLL = 2.0  # seconds between two requests to the scheduler while waiting for a result
-PATIENCE, CLOSING = 60.0, 5.0  # timeouts of requests to the scheduler in seconds, during a fit and after it
+ANSWER_TIMEOUT, CLOSING_TIMEOUT = 60.0, 5.0  # seconds for the scheduler to answer, in a fit and after it
 
 
 class Cluster:
@@ -73,14 +75,14 @@ class Cluster:
         self._name, self._numbers, self._tables, self._n_memories = uuid4().hex, count(), count(), 0
         self._annotations = _one_span()
         self._anchors: dict[str, Any] = {}
-        self._deaths: int = self._ask(dask_scheduler.forgive_deaths, deaths=DEATHS)
+        self._deaths: int = self._ask(dask_scheduler.forgive_deaths, deaths=ALLOWED_DEATHS)
 
     def close(self) -> None:
         """Delete everything on the workers."""
         self._parts.clear()
         self._anchors.clear()
         with suppress(Exception):  # a lost cluster has nothing to delete
-            self._ask(dask_scheduler.forgive_deaths, patience=CLOSING, deaths=self._deaths)
+            self._ask(dask_scheduler.forgive_deaths, timeout=CLOSING_TIMEOUT, deaths=self._deaths)
             self._ask(dask_scheduler.cut_records)
             if self._n_memories:
                 self._clear_row_memories()
@@ -94,15 +96,15 @@ class Cluster:
         parts = enumerate(self._load(grid))
         number = self._next_number()
         with self._plain_errors():
-            ship = self._key(itself, number, 0)
-            shipped = self._send({ship: (itself, Parcel(function, number))}, ship)
+            function_key = self._key(itself, number, 0)
+            sent_function = self._send({function_key: (itself, Parcel(function, number))}, function_key)
         most_pending = 2 * max(1, len(self._ask(dask_scheduler.workers)))
         pending: deque[Any] = deque()
         while True:
             with self._plain_errors():
                 while len(pending) < most_pending and (task := next(parts, None)):
                     key = self._key(map_part, number, task[0])
-                    pending.append(self._send({key: (map_part, number, shipped, task[1])}, key))
+                    pending.append(self._send({key: (map_part, number, sent_function, task[1])}, key))
                 if not pending:
                     return
             yield from self._result(pending.popleft(), number)
@@ -110,7 +112,7 @@ class Cluster:
     def stream(self, grid: Grid, ends: Sequence[int]) -> Iterator[Callable[[Callable[[Block], S]], S]]:
         """Yield, for each group of consecutive blocks, a `reduce` over that group."""
         parts, table = self._load(grid), next(self._tables)
-        held: dict[int, Any] = {}  # parts that are loaded in each pass stay while their groups are processed
+        held: dict[int, Any] = {}  # parts that every pass loads stay while their groups are processed
         part_blocks = grid.part_rows // grid.height
         for start, stop in pairwise([0, *ends]):
             touched = range(start // part_blocks, -(-stop // part_blocks))
@@ -143,21 +145,22 @@ class Cluster:
     def _next_number(self) -> int:
         """Return the number of a new pass."""
         number = next(self._numbers)
-        if number % GENERATIONS == GENERATIONS - 1:
+        if number % KEY_CYCLE == KEY_CYCLE - 1:
             self._ask(dask_scheduler.cut_records)
         return number
 
     def _key(self, function: Callable[..., Any], number: int, i: int) -> tuple[str, int, int]:
-        """Return the key of a task of a pass: that of an earlier pass, or a new one if the old future still exists.
+        """Return the key of a task of a pass: the key of an earlier pass, or a new one if the old future still exists.
 
-        The first part is the task's group. A small task keeps the group alive: the scheduler would store new groups.
+        The first part of the key is the task's group. A small task keeps each group alive, because the scheduler
+        stores every new group.
         """
         group = f"hiddenbits-{function.__name__}-{self._name}"
         if group not in self._anchors:
             with self._annotated():
                 self._anchors[group] = self._client.submit(nothing, key=(group, -1, -1))
-        key = (group, number % GENERATIONS, i)
-        return key if key not in self._client.futures else (group, GENERATIONS + number, i)
+        key = (group, number % KEY_CYCLE, i)
+        return key if key not in self._client.futures else (group, KEY_CYCLE + number, i)
 
     def _send(self, graph: dict[Any, Any], key: Any) -> Any:
         """Send a graph to the scheduler and return the future of one of its keys."""
@@ -167,13 +170,15 @@ class Cluster:
     def _sum(self, function: Callable[[Block], S], parts: list[Any], start: int, stop: int) -> S:
         """Return the sum over blocks `start` to `stop` of the parts, merged on the workers."""
         number = self._next_number()
-        ship = self._key(itself, number, 0)
-        graph: dict[Any, Any] = {ship: (itself, Parcel(function, number))}
+        function_key = self._key(itself, number, 0)
+        graph: dict[Any, Any] = {function_key: (itself, Parcel(function, number))}
         level = [self._key(reduce_part, number, i) for i in range(len(parts))]
-        graph |= {key: (reduce_part, number, ship, part, start, stop) for key, part in zip(level, parts, strict=True)}
+        graph |= {
+            key: (reduce_part, number, function_key, part, start, stop) for key, part in zip(level, parts, strict=True)
+        }
         merges = count()
         while len(level) > 1:
-            batches = [level[first : first + MERGE] for first in range(0, len(level), MERGE)]
+            batches = [level[first : first + MERGED_SUMS] for first in range(0, len(level), MERGED_SUMS)]
             level = [self._key(merge, number, next(merges)) for _ in batches]
             graph |= {key: (merge, number, batch, stop - start) for key, batch in zip(level, batches, strict=True)}
         with self._plain_errors():
@@ -183,7 +188,7 @@ class Cluster:
         return total
 
     def _result(self, future: Any, number: int) -> Any:
-        """Return the result of a task; its own errors are raised as they are, a lost cluster is explained."""
+        """Return the result of a task; errors of the task are raised as they are, a lost cluster is explained."""
         error, parcel = self._wait_for(future)
         if error is None:
             self._warn_of(parcel.origins)
@@ -206,7 +211,7 @@ class Cluster:
             while not futures.wait([outcome], poll).done:
                 before, since = self._check_progress(before, since)
         finally:
-            outcome.cancel()  # no effect if it is done
+            outcome.cancel()  # without effect if it is done
         with self._plain_errors():
             return outcome.result()
 
@@ -231,14 +236,14 @@ class Cluster:
         with self._plain_errors():
             try:
                 progress = self._client.run_on_scheduler(
-                    dask_scheduler.progress, name=self._name, callback_timeout=min(PATIENCE, self._stall_timeout)
+                    dask_scheduler.progress, name=self._name, callback_timeout=min(ANSWER_TIMEOUT, self._stall_timeout)
                 )
             except TimeoutError:
                 return None
         return progress
 
     def _warn_of(self, origins: list[dict[str, str]]) -> None:
-        """Warn once of each environment on the workers that differs from this one."""
+        """Warn once of each environment on the workers that differs from the one here."""
         for origin in origins:
             if origin not in self._origins:
                 self._origins.append(origin)
@@ -269,7 +274,7 @@ class Cluster:
         return held
 
     def _homes(self, n_parts: int) -> list[list[str]]:
-        """Return a worker for each part: as many per thread, neighbors together, so that merges need little traffic."""
+        """Return a worker for each part: as many per thread; neighbors are together, so merges need little traffic."""
         workers = sorted(self._ask(dask_scheduler.workers).items())
         threads = [address for address, (n_threads, _) in workers for _ in range(n_threads)]
         if not threads:  # an adaptive cluster may begin with none
@@ -277,7 +282,7 @@ class Cluster:
         return [[threads[i * len(threads) // n_parts]] for i in range(n_parts)]
 
     def _hold(self, part: Parcel[Any], table: int, i: int, home: list[str]) -> Any:
-        """Return the future of a part that stays on the worker `home`, or on another if that is gone."""
+        """Return the future of a part that stays on the worker `home`, or on another if that one is gone."""
         key = (f"{dask_scheduler.PART}{self._name}", table, i)
         with self._annotated(), self._plain_errors():
             return self._client.submit(hold, part, key=key, workers=home or None, allow_other_workers=bool(home))
@@ -302,16 +307,16 @@ class Cluster:
 
     # ------------------------------------------------------------------------------------------------ the scheduler
 
-    def _ask(self, function: Callable[..., T], patience: float = PATIENCE, **arguments: Any) -> T:
+    def _ask(self, function: Callable[..., T], timeout: float = ANSWER_TIMEOUT, **arguments: Any) -> T:
         """Return the result of a function on the scheduler; an error if it does not answer in time."""
         answer: T
         with self._plain_errors():
-            answer = self._client.run_on_scheduler(function, callback_timeout=patience, **arguments)
+            answer = self._client.run_on_scheduler(function, callback_timeout=timeout, **arguments)
         return answer
 
     @contextmanager
     def _plain_errors(self) -> Iterator[None]:
-        """Turn connection errors into one that explains what happened and how to resume the fit."""
+        """Turn connection errors into a ClusterError that explains what happened and how to resume the fit."""
         from distributed import CancelledError
         from distributed.comm.core import CommClosedError
 

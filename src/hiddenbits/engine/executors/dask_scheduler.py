@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 SPAN = "hiddenbits"
-PART = "hiddenbits-part-"  # prefix of the group of a part, before the name of its executor
+PART = "hiddenbits-part-"  # start of the key of a part; the name of its executor follows
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,8 @@ class TaskProgress:
 def progress(name: str, dask_scheduler: Any) -> TaskProgress:
     """Return the progress of an executor's tasks, after freeing parts from workers that are gone.
 
-    The scheduler itself moves a part to another worker only while there are other workers. A task that has found none
-    waits for its old worker's address, although all others are allowed (distributed#7346).
+    The scheduler itself moves a part to another worker only while there are other workers. A task that has found no
+    other waits for its old worker's address, although all workers are allowed (distributed#7346).
     """
     tasks = {key: task for key, task in dask_scheduler.tasks.items() if isinstance(key, tuple) and name in str(key[0])}
     freed = [
@@ -67,7 +67,7 @@ def forgive_deaths(deaths: int, dask_scheduler: Any) -> int:
 
 
 def cut_records(dask_scheduler: Any) -> None:
-    """Delete the records of submitted graphs, which the scheduler never does."""
+    """Delete the records of submitted graphs, which the scheduler never deletes."""
     spans = dask_scheduler.extensions.get("spans")
     for span in spans.spans.values() if spans else ():
         if span.name[:1] == (SPAN,):

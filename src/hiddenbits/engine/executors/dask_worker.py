@@ -108,11 +108,11 @@ class Loader:
 
 
 def nothing() -> None:
-    """Do nothing."""
+    """Do nothing: a task that keeps a group of keys alive."""
 
 
 def itself(parcel: Parcel[T]) -> Parcel[T]:
-    """Return the parcel: as the result of a task, each worker fetches it once, and a lost copy is made again."""
+    """Return the parcel: each worker fetches the result of a task once, and a lost result is computed again."""
     return parcel
 
 
@@ -122,10 +122,10 @@ def hold(parcel: Parcel[Part | Loader]) -> Part:
 
 
 def reduce_part(
-    number: int, shipped: Parcel[Callable[[Block], S]], part: Part | Parcel[Loader], start: int, stop: int
+    number: int, sent_function: Parcel[Callable[[Block], S]], part: Part | Parcel[Loader], start: int, stop: int
 ) -> Parcel[Sums[S]]:
     """Add up the blocks of a part that lie between `start` and `stop`, counted from `start`."""
-    function = by_size(shipped.open(number))
+    function = by_size(sent_function.open(number))
     total: TreeSum[S] = TreeSum(stop - start)
     with one_blas_thread():
         for block in _blocks(part):
@@ -145,9 +145,9 @@ def merge(number: int, sums: list[Parcel[Sums[S]]], n_blocks: int) -> Parcel[Sum
     return Parcel(total.nodes(), number, origins)
 
 
-def map_part(number: int, shipped: Parcel[Callable[[Block], T]], part: Part | Parcel[Loader]) -> Parcel[list[T]]:
+def map_part(number: int, sent_function: Parcel[Callable[[Block], T]], part: Part | Parcel[Loader]) -> Parcel[list[T]]:
     """Return function(block) for each block of a part."""
-    function = by_size(shipped.open(number))
+    function = by_size(sent_function.open(number))
     with one_blas_thread():
         return Parcel([function(block) for block in _blocks(part)], number)
 

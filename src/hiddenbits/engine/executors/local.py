@@ -1,11 +1,12 @@
 """The executor of this process, with one thread or several, which give the same bits; and the protocol of executors.
 
-An executor has three methods over a grid of blocks. `reduce` applies a function to each block and adds the results over
-the fixed tree (`tree_sum.py`): a pass. `map_rows` yields the result for each block in order. `stream` yields a `reduce`
-for each group of consecutive blocks, one after the other.
+An executor has five methods. Three process a grid of blocks: `reduce` applies a function to each block and adds the
+results over the fixed tree (`tree_sum.py`), which is a pass; `map_rows` yields the result for each block in order;
+`stream` yields a `reduce` for each group of consecutive blocks. `row_memory` makes the memory of rows for a pass, and
+`run` calls a function for tasks without rows.
 
-In `Local.reduce` each thread takes the next group of blocks from one list: a block if the table is in memory, otherwise
-a part, which the thread loads. It adds the group to a `TreeSum` of its own, and then to the one that all threads share.
+In `Local.reduce` each thread takes the next group of blocks from one list: a single block if the table is in memory,
+otherwise a part, which the thread loads. It adds the group to a new `TreeSum`, and then to the one of all threads.
 """
 
 from __future__ import annotations
@@ -33,18 +34,18 @@ class _BlasLimit:
     """The limit on BLAS threads in this process: the first user sets it, the last one removes it."""
 
     def __init__(self) -> None:
-        self._lock, self._users, self._torn = Lock(), 0, False
+        self._lock, self._users, self._used_at_fork = Lock(), 0, False
         self._controller: Any = None
         self._limit: Any = None
 
     def after_fork(self) -> None:
-        """Record, in a forked process, whether the limit was in use at that moment."""
-        self._lock, self._users, self._torn = Lock(), 0, self._torn or self._users > 0
+        """Record, in a forked process, whether the limit was in use during the fork."""
+        self._lock, self._users, self._used_at_fork = Lock(), 0, self._used_at_fork or self._users > 0
 
     def __enter__(self) -> None:
-        if self._torn:
-            # A lock that another thread held at that moment stays locked in the copy, where that thread does not
-            # exist: those of functools.cached_property before Python 3.12, or numba's while it compiles.
+        if self._used_at_fork:
+            # A lock that another thread held during the fork stays locked in this process, which lacks that thread:
+            # for example that of functools.cached_property before Python 3.12, or numba's while it compiles.
             raise RuntimeError(
                 "This process was forked while another thread was fitting, so it could wait forever for locks of "
                 'that thread. Start processes with multiprocessing.get_context("spawn"), or before the fit begins.'
@@ -94,8 +95,8 @@ class Local:
     def reduce(self, function: Callable[[Block], S], grid: Grid) -> S:
         """Return the sum of function(block) over all blocks.
 
-        The calling thread and those of the pool take groups of blocks from one list and add to one tree: the order of
-        arrival does not change the result, and few sums wait for their siblings.
+        The calling thread and the threads of the pool take groups of blocks from one list and add to one tree: the
+        order in which groups are done does not change the result, and few sums wait for their siblings.
         """
         function, n_blocks = by_size(function), grid.n_blocks
         if n_blocks == 1:
@@ -235,11 +236,11 @@ class Executor(Protocol):
         ...
 
     def stream(self, grid: Grid, ends: Sequence[int]) -> Iterator[Callable[[Callable[[Block], S]], S]]:
-        """Yield, for each group of consecutive blocks, a `reduce` over that group; `ends` has the block after each."""
+        """Yield a `reduce` for each group of consecutive blocks; group i ends before block `ends[i]`."""
         ...
 
     def row_memory(self, last: RowMemory | None) -> RowMemory:
-        """Return the memory for one more pass; `last` is that of the last accepted one."""
+        """Return the memory for one more pass; `last` is the memory of the last accepted pass."""
         ...
 
     def run(self, function: Callable[[U], T], tasks: Iterable[U]) -> Iterable[T]:

@@ -1,4 +1,4 @@
-"""An executor that reports how many rows it has processed, for progress bars, around another executor."""
+"""An executor around another one, which reports the number of rows processed, for progress bars."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ OnRows = Callable[[int], None]
 
 
 class ProgressExecutor:
-    """Reports rows, and leaves all else to another executor: after each block locally, after each pass on a cluster.
+    """Reports rows, after each block locally and after each pass on a cluster; another executor does everything else.
 
     Parameters
     ----------
@@ -27,12 +27,12 @@ class ProgressExecutor:
 
     def __init__(self, executor: Executor, on_progress: OnRows) -> None:
         self.executor, self._on_progress = executor, on_progress
-        self._thread = local()  # whether this thread is in map_rows: rows of methods called there do not count again
+        self._thread = local()  # `inside`: this thread is in map_rows, where rows of other methods do not count again
 
     def reduce(self, function: Callable[[Block], S], grid: Grid) -> S:
         """Return the sum of function(block) over all blocks."""
         if isinstance(self.executor, Local):
-            return self.executor.reduce(partial(self._reporting, function), grid)
+            return self.executor.reduce(partial(self._call_and_report, function), grid)
         total = self.executor.reduce(function, grid)
         self._report(grid.table.shape[0])
         return total
@@ -41,7 +41,7 @@ class ProgressExecutor:
         """Yield function(block) for all blocks, in order."""
         results = iter(self.executor.map_rows(function, grid))
         for start in range(0, grid.table.shape[0], grid.height):
-            outermost, self._thread.inside = not self._inside, True
+            outermost, self._thread.inside = not self._in_map_rows, True
             try:
                 result = next(results)
             finally:
@@ -55,7 +55,7 @@ class ProgressExecutor:
         for reduce, end in zip(self.executor.stream(grid, ends), ends, strict=True):
             rows = min(end * grid.height, grid.table.shape[0]) - first_row
             first_row += rows
-            yield partial(self._group, reduce, rows)
+            yield partial(self._reduce_and_report, reduce, rows)
 
     def row_memory(self, last: RowMemory | None) -> RowMemory:
         """Return the memory for one more pass."""
@@ -66,24 +66,26 @@ class ProgressExecutor:
         return self.executor.run(function, tasks)
 
     @property
-    def _inside(self) -> bool:
+    def _in_map_rows(self) -> bool:
         return getattr(self._thread, "inside", False)
 
     def _report(self, rows: int) -> None:
-        if not self._inside:
+        if not self._in_map_rows:
             self._on_progress(rows)
 
-    def _reporting(self, function: Callable[[Block], S], block: Block) -> S:
+    def _call_and_report(self, function: Callable[[Block], S], block: Block) -> S:
         value = function(block)
         self._report(block.n_rows)
         return value
 
-    def _group(self, reduce: Callable[[Callable[[Block], S]], S], rows: int, function: Callable[[Block], S]) -> S:
+    def _reduce_and_report(
+        self, reduce: Callable[[Callable[[Block], S]], S], rows: int, function: Callable[[Block], S]
+    ) -> S:
         total = reduce(function)
         self._report(rows)
         return total
 
 
 def without_progress(executor: Executor) -> Executor:
-    """Return the executor itself, which reports no rows: to process something other than the rows of the table."""
+    """Return the executor that reports no rows: to process something other than the rows of the table."""
     return executor.executor if isinstance(executor, ProgressExecutor) else executor

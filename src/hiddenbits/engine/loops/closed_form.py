@@ -25,7 +25,7 @@ def fit_closed_form(
     checkpoints: CheckpointStore | None,
     watch: Watch | None,
 ) -> Outcome:
-    """Fit a model in one pass; its objective is that of the update."""
+    """Fit a model in one pass; the objective is computed at the updated parameters."""
     return all_restarts(model, one_pass, grid, executor, settings, checkpoints, watch)
 
 

@@ -2,14 +2,14 @@
 
 `iterate` makes one pass over the table after the other. A pass has three steps:
 
-1. `evaluate`: the E-step. The executor applies `block_statistics` to every block and adds the results; the model makes
-   the objective of the sum. The M-step (`Evaluation.updated`) is computed only if it is needed.
+1. `evaluate`: the E-step. The executor applies `block_statistics` to every block and adds the results; the model
+   computes the objective from the sum. The M-step (`Evaluation.updated`) is computed only if it is needed.
 2. `judge`: compare the objective with that of the pass before. The result is a `Verdict`.
 3. `advance`: make the next `Position` from the verdict. Its `params` are the M-step result, or an extrapolation from
-   three such results (`squarem.py`). Some verdicts end the loop, see `STOP_REASONS`.
+   three points (`squarem.py`). Some verdicts end the loop, see `STOP_REASONS`.
 
-If an extrapolation lowers the objective, the verdict is `REVERT`, and the next pass evaluates `Position.safe`, the last
-M-step result. All that the next pass depends on is in the `Position`, and a checkpoint is a Position on disk. So an
+If an extrapolation lowers the objective, it is refused: the next pass evaluates `Position.safe`, the last M-step
+result. Everything that the next pass depends on is in the `Position`, and a checkpoint is a Position on disk. So an
 interrupted fit continues as if it had not been interrupted.
 """
 
@@ -33,19 +33,20 @@ from hiddenbits.engine.row_memory import RowMemory
 from hiddenbits.engine.state import CheckpointStore, Extrapolation, Position, Settings, Watch
 from hiddenbits.model_api import Extrapolates, Key, Model, P, S
 
-# A decrease of up to this share of max(|objective|, weight of the rows) is rounding. The weight is included because the
-# objective can be near 0 although its terms are not. COARSE is for models that are not monotone, such as in float32.
-ROUNDING, COARSE = 1e-10, 1e-5
+# A decrease of up to this share of max(|objective|, weight of the rows) is tolerated: as rounding or, if a model is not
+# monotone, as an effect of its approximations. The weight is included because the objective can be near 0 although its
+# terms are not.
+ROUNDING, APPROXIMATION = 1e-10, 1e-5
 
 
 class Verdict(Enum):
     """What the objective of a pass implies."""
 
-    REVERT = auto()  # an extrapolation lowered the objective: back to the last M-step result
+    REFUSED = auto()  # an extrapolation lowered the objective: back to the last M-step result
     DIVERGED = auto()  # the objective is not finite
     ACCEPTED = auto()  # an extrapolation did not lower the objective: a plain step follows
     FELL = auto()  # the objective fell by more than rounding
-    RECOVERING = auto()  # it fell, but rows may have lost their memory with a worker: it will rise again
+    RECOVERING = auto()  # the objective fell, but rows may have lost their memory with a worker: it will rise again
     CONVERGED = auto()  # the gain is within the tolerance
     CONTINUE = auto()
 
@@ -86,7 +87,7 @@ def one_pass(model: Model[P, S], context: FitContext, position: Position) -> tup
         position.objective,
         limit=context.settings.tol * context.weight,
         weight=max(context.weight, 1.0),  # the prior does not shrink with the weights of the rows
-        rounding=ROUNDING if model.promises.monotone else COARSE,
+        rounding=ROUNDING if model.promises.monotone else APPROXIMATION,
         extrapolated=position.extrapolation.tried,
         memory_may_be_missing=evaluation.memory_may_be_missing,
         last_gain=position.last_gain,
@@ -106,7 +107,7 @@ class Evaluation(Generic[P, S]):
 
     @cached_property
     def updated(self) -> P:
-        """The M-step result, computed on first use: a rejected pass does not need it."""
+        """The M-step result, computed on first use: a refused pass does not need it."""
         return self.model.update(self.params, self.stats)
 
     @property
@@ -127,8 +128,8 @@ def evaluate(model: Model[P, S], context: FitContext, now: Position) -> Evaluati
 def advance(
     model: Model[P, S], settings: Settings, now: Position, evaluation: Evaluation[P, S], verdict: Verdict
 ) -> tuple[Position, StopReason | None]:
-    """Return the next position, and the reason to stop or None; nothing else changes the position within a stage."""
-    if verdict is Verdict.REVERT:
+    """Return the next position, and the reason to stop or None; nothing else changes a position within a stage."""
+    if verdict is Verdict.REFUSED:
         extrapolation = after_trial(now.extrapolation, accepted=False)
         trace = (*now.trace, now.objective)
         following = replace(now, params=now.safe, refused=True, trace=trace, extrapolation=extrapolation)
@@ -153,9 +154,9 @@ def advance(
 def _next_params(
     model: Model[P, S], settings: Settings, now: Position, evaluation: Evaluation[P, S], verdict: Verdict
 ) -> tuple[P, Extrapolation]:
-    """Return the parameters that the next pass evaluates, the update or an extrapolation, and the extrapolation state.
+    """Return the parameters for the next pass, the update or an extrapolation, and the state of the extrapolation.
 
-    One pass stores the first of three points, and the next one extrapolates from all three.
+    One pass stores the first of three points, and the next pass extrapolates from all three.
     """
     updated, extrapolation = evaluation.updated, now.extrapolation
     if verdict is Verdict.ACCEPTED:
@@ -165,7 +166,7 @@ def _next_params(
     accelerate = verdict is Verdict.CONTINUE and settings.accelerate and model.promises.accelerates
     if not accelerate or now.n_passes + 1 < extrapolation.begins_after:
         return updated, extrapolation
-    linked = cast("Extrapolates[P]", model)  # as it promises; isinstance of a protocol takes a tenth of a short pass
+    linked = cast("Extrapolates[P]", model)  # promised by `accelerates`; isinstance would take a tenth of a short pass
     theta0, theta1 = extrapolation.theta0, linked.to_vector(now.params)
     if theta0 is None:
         return updated, replace(extrapolation, theta0=theta1)
@@ -192,22 +193,22 @@ def judge(
     Parameters
     ----------
     objective, before : float
-        Of this pass and of the pass before; -inf before the first pass.
+        Objectives of this pass and of the pass before; -inf before the first pass.
     limit : float
         The largest gain that counts as convergence, in nats over the table.
     weight : float
-        Of all rows, at least 1.
+        Weight of all rows, at least 1.
     rounding : float
-        `ROUNDING`, or `COARSE` for a model that is not monotone.
+        `ROUNDING`, or `APPROXIMATION` for a model that is not monotone.
     extrapolated : bool
-        The pass evaluated an extrapolation, which can be reverted.
+        The pass evaluated an extrapolation, which can be refused.
     memory_may_be_missing : bool
         Some rows may lack the memory of the pass before.
     last_gain : float or None
-        Gain of the pass before: inf if it was rejected, None before the second pass.
+        Gain of the pass before: inf if it was refused, None before the second pass.
     """
-    if extrapolated and not objective >= before:  # also where it is not a number
-        return Verdict.REVERT
+    if extrapolated and not objective >= before:  # also if it is not a number
+        return Verdict.REFUSED
     if not np.isfinite(objective):
         return Verdict.DIVERGED
     if extrapolated:

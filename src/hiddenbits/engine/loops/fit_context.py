@@ -1,11 +1,12 @@
 """What a restart needs besides its position, and what happens between two passes.
 
-A `FitContext` is made once per fit and does not change: the blocks of the table (`grid`), the executor that processes
-them, the settings, and where there are any, the checkpoint file and the callbacks. The loops use three methods of it:
+A `FitContext` has the blocks of the table (`grid`), the executor that processes them, the settings, the clock of the
+fit and, if there are any, the checkpoint file and the callbacks. A stage gets a copy with its tolerance, a fit to a
+subsample one with other rows; all share the clock. Loops call mainly three methods:
 
 - `passes(function)`: apply a function to every block of the table, and return the sum.
-- `after_pass(position, reason)`: log, call the callbacks, look at the clock, save the checkpoint. It returns why to
-  stop, or None to go on.
+- `after_pass(position, reason)`: log, call the callbacks, check the time limit, save the checkpoint. It returns why the
+  loop stops, or None to go on.
 - `save_checkpoint(position)`: save a position that is not the end of a pass, such as a new stage.
 """
 
@@ -37,7 +38,7 @@ def _now() -> float:
 
 @dataclass
 class _ProgressLog:
-    """What the log has reported so far: which restart, and how many of its stages and online passes."""
+    """What has been logged so far: the number of the restart, and of its stages and online passes."""
 
     restart: int = 0
     stages: int = 0
@@ -58,7 +59,7 @@ class _ProgressLog:
 
 @dataclass
 class _Clock:
-    """When the last pass ended, how long it took, and whether a callback or the time limit stops the fit after it."""
+    """End and duration of the last pass, and why to stop then: a callback ends a restart, the time limit the fit."""
 
     pass_end: float = field(default_factory=_now)
     pass_seconds: float = 0.0
@@ -106,7 +107,7 @@ class FitContext:
         return float(self.summary.weight)
 
     def out_of_time(self, relative_length: float = 1.0) -> bool:
-        """Return whether the time limit is reached, or would be before the middle of the next pass.
+        """Return whether the time limit is reached now, or before the middle of the next pass.
 
         `relative_length` is the expected duration of the next pass, relative to the last one.
         """
@@ -141,7 +142,7 @@ class FitContext:
         return reason
 
     def log_stop(self, name: str, position: Position) -> None:
-        """Log why a restart stopped; `name` is a format for its number and n_init, `position` that after its end."""
+        """Log why a restart stopped; `name` formats its number and n_init; `position` is after its end."""
         if LOG.isEnabledFor(logging.INFO):
             end = position.finished[-1]
             numbers = (position.restart, self.settings.n_init, str(end.reason), end.n_iter, end.objective)
@@ -149,6 +150,6 @@ class FitContext:
 
 
 Loop = Callable[[Any, FitContext, Position], tuple[Position, StopReason]]
-"""Fits a model from a position on; returns the position where it ends, and the reason."""
+"""Fits a model, beginning at a position; returns the position where it ends, and the reason."""
 RestartLoop = Callable[[FitContext, Position], Position]
 """Runs one restart, or after a resume the rest of it; returns the position after its end."""

@@ -2,7 +2,7 @@
 
 For models whose statistics give the gradient of the likelihood. The ascent is divided into segments of some iterations,
 each of which starts L-BFGS again from a Position, so that a fit resumed from a checkpoint equals the uninterrupted one.
-Each segment uses the coordinates that the model returns at its beginning, or those that are passed in.
+Each segment uses the coordinates that the model returns at its beginning, or coordinates passed by the caller.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from hiddenbits.engine.state import Position
 from hiddenbits.model_api import Climbs, Coordinates, Key, P, S, T
 
 SEGMENT = 50  # iterations after which L-BFGS starts again
-MEMORY = 20  # pairs of steps and gradients that L-BFGS stores
+HISTORY = 20  # pairs of steps and gradients that L-BFGS stores
 STATE_ROWS = 64  # rows of a block of hidden states
-SMALL_GAINS = 5  # consecutive gains below the tolerance for convergence; the first two of a segment are often small
+SMALL_GAINS = 5  # gains in a row below the tolerance that mean convergence; the first two of a segment are often small
 
 
 @dataclass
@@ -39,7 +39,7 @@ class Climb(Generic[P, S]):
     state_grids: dict[Table, Grid] = field(default_factory=dict)  # a cluster recognizes a grid by its identity
 
     def evaluate(self, params: P) -> tuple[P, float, Floats]:
-        """Return the parameters with what the free phase adds to them, the objective and its gradient."""
+        """Return the parameters with the results of `model_expectations`, the objective and its gradient."""
         params, phase = self.model.model_expectations(params, self._over_states)
         key = Key(self.context.settings.seed)
         stats = self.context.passes(
@@ -48,7 +48,7 @@ class Climb(Generic[P, S]):
         return params, self.model.objective(params, stats), self.model.gradient(params, stats, phase)
 
     def _over_states(self, function: Callable[[Block], T], states: Table) -> T:
-        """Add a function over the rows of a table of states: in this process, or on the executor if it is large."""
+        """Return the sum of a function over a table of states: in this process, or on the executor if it is large."""
         grid = self.state_grids.setdefault(states, states.grid(STATE_ROWS))
         if grid.n_blocks == 1:
             return function(grid.blocks[0])
@@ -100,11 +100,11 @@ class Climb(Generic[P, S]):
             if reason is not None:
                 raise StopIteration
 
-        options = {"maxiter": n_iter, "maxcor": MEMORY, "ftol": 0.0, "gtol": 1e-12, "maxls": 40}
+        options = {"maxiter": n_iter, "maxcor": HISTORY, "ftol": 0.0, "gtol": 1e-12, "maxls": 40}
         start = coordinates.inwards(self.model.to_vector(now.params))
         minimize(negative_objective, start, jac=True, method="L-BFGS-B", callback=after_iteration, options=options)
-        if reason is None and len(position.trace) < len(now.trace) + n_iter:  # L-BFGS found no further step
-            if position.objective == -np.inf:  # it began at a maximum
+        if reason is None and len(position.trace) < len(now.trace) + n_iter:  # L-BFGS found no better point
+            if position.objective == -np.inf:  # the start is a maximum
                 position = passed(now, *self.evaluate(now.params)[:2])
             reason = StopReason.CONVERGED if np.isfinite(position.objective) else StopReason.NOT_FINITE
             self.context.after_pass(position, reason, to_callbacks=to_callbacks)

@@ -14,14 +14,14 @@ from hiddenbits.engine.executors.local import Executor
 from hiddenbits.engine.state import Running
 from hiddenbits.model_api import Key, Model, OnlineForm, P, S
 
-# Rows per update: at first a fixed number, later a share of the rows so far. A hundred million rows then need hundreds
-# of updates, not thousands, and long groups occupy many workers; their cells must still fit in memory.
+# Rows per update: at first 16,384, later a 64th of the rows so far. A hundred million rows then need hundreds
+# of updates, not thousands, and long groups keep many workers busy; their cells must still fit in memory.
 GROUP_ROWS, GROUP_SHARE, GROUP_CELLS = 16384, 64, 1 << 23
-# Rows, and the most cells, of the fit that online EM begins with on a long table.
+# Largest number of rows and cells of the fit that online EM begins with on a long table.
 FIRST_ROWS, FIRST_CELLS = 4096, 1 << 25
-# The weight of a group in the average is (its share of the weight so far) ^ forgetting. In online passes that start far
-# from the solution, the k-th of equal groups has weight k^-.6, so that early statistics are soon forgotten. After a fit
-# rows are forgotten more slowly, because an average over few rows is a worse fit. An exponent of 1 forgets nothing.
+# The weight of a group in the average is (its share of the weight so far) ^ forgetting. With 0.6, for online
+# passes that start far from the solution, early statistics are soon forgotten: the k-th of equal groups has weight
+# k^-0.6. With 0.8, after a fit, they are forgotten more slowly: an average over few rows is a worse fit. With 1, never.
 FORGETTING, FORGETTING_FIT = 0.6, 0.8
 
 
@@ -34,7 +34,7 @@ def online_form(model: Model[P, S]) -> Model[P, S]:
 
 
 def first_rows(grid: Grid, executor: Executor, seed: int) -> Grid:
-    """Return the rows of the fit that online EM begins with: all of a short table, a sample in memory of a long one."""
+    """Return the rows of the fit before online EM: all rows of a short table, a sample in memory of a long one."""
     table = grid.table
     n, d = table.shape
     rows = min(FIRST_ROWS, max(FIRST_CELLS // max(d, 1), 1))
@@ -48,10 +48,10 @@ def first_rows(grid: Grid, executor: Executor, seed: int) -> Grid:
 
 def group_ends(grid: Grid) -> list[int]:
     """Return the block at which each group ends; it depends on the table alone, so that all executors agree."""
-    most = max(GROUP_ROWS, int(GROUP_CELLS / max(grid.table.source.row_cells, 1.0)))
+    max_rows = max(GROUP_ROWS, int(GROUP_CELLS / max(grid.table.source.row_cells, 1.0)))
     ends: list[int] = [0]
     while ends[-1] < grid.n_blocks:
-        rows = min(max(GROUP_ROWS, ends[-1] * grid.height // GROUP_SHARE), most)
+        rows = min(max(GROUP_ROWS, ends[-1] * grid.height // GROUP_SHARE), max_rows)
         ends.append(min(ends[-1] - (-rows // grid.height), grid.n_blocks))
     return ends[1:]
 
@@ -68,7 +68,7 @@ def online_pass(
 ) -> tuple[P, Running]:
     """Make one pass over the table with an update after each group; return the parameters and the running average.
 
-    `table_weight` is the weight of the whole table if it is known; by default that of the rows so far is used. If the
+    `table_weight` is the weight of the whole table if it is known; by default the weight so far is used. If the
     statistics do not depend on the parameters, nothing is forgotten, and one update fits all rows so far.
     """
     model = online_form(model)

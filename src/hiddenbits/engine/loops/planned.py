@@ -1,7 +1,7 @@
 """Fits by a plan: the plan has a model for each pass, and convergence is judged only after its end.
 
-An annealed fit is a sequence of models, one for each pass: a temperature decreases, more states are included, a sampler
-goes from phase to phase. Objectives of different models cannot be compared, so no pass is rejected or extrapolated
+An annealed fit uses another model in each pass: a temperature decreases, more states are included, or a sampler enters
+its next phase. Objectives of different models cannot be compared, so no pass is refused or extrapolated
 before the plan is over. Then the fit ends, or continues with the last model until the objective stops changing. The
 number of the pass follows from the trace, so that a checkpoint needs no further entry.
 """
@@ -21,7 +21,7 @@ from hiddenbits.engine.outcome import Outcome, StopReason
 from hiddenbits.engine.state import CheckpointStore, Position, Settings, Watch
 from hiddenbits.model_api import Key, P, Planned, S
 
-PATIENCE = 16  # passes after the plan over which the objective has to rise, since an approximation may fluctuate
+PATIENCE = 16  # passes over which the objective must rise after the plan: an approximation may fluctuate
 
 
 def fit_planned(

@@ -1,4 +1,4 @@
-"""From the call of a fit to its result: restarts, one after the other, and the stages of each.
+"""From the call of a fit to its result: restarts, one after the other, and the stages of each restart.
 
 One fit goes through the following functions; a `Position` (`engine/state.py`) is handed from each to the next.
 
@@ -10,7 +10,8 @@ One fit goes through the following functions; a `Position` (`engine/state.py`) i
 5. The loop makes passes over the table until there is a `StopReason`. In EM (`em.py`) a pass is `evaluate` (statistics
    of all blocks, added by the executor), `judge` (a verdict), `advance` (the next position).
 6. After each pass `FitContext.after_pass` calls the callbacks and saves the checkpoint.
-7. `_finished` records the restart, and keeps its parameters if it is the best so far. The best one is the `Outcome`.
+7. `_finished` records the restart, and keeps its parameters if it is the best so far. The best restart is the result,
+   an `Outcome`.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from hiddenbits.engine.recorded_cells import check_recorded_cells
 from hiddenbits.engine.state import Best, CheckpointStore, Online, Position, Settings, Watch
 from hiddenbits.model_api import Key, Model, P, Passes, S, Stage, stages_of
 
-QUICK_ITERATIONS = 400  # of a quick strategy, if time is limited
+QUICK_ITERATIONS = 400  # passes of a quick strategy, if time is limited
 
 
 def all_restarts(
@@ -47,7 +48,7 @@ def all_restarts(
 ) -> Outcome:
     """Run all restarts, or after a resume the remaining ones; return the best.
 
-    `loop` runs the stages that do not name a loop of their own. `alternative_starts` are further strategies for a
+    `loop` runs the stages that have no loop themselves. `alternative_starts` are further strategies for a
     restart: they are tried on the subsample or, without a subsample, before the restarts if time is limited.
     """
     default_strategy = partial(restart, model, loop)
@@ -75,7 +76,7 @@ def all_restarts(
 
 
 def _quick_fits(strategies: Sequence[RestartLoop], context: FitContext) -> list[Position]:
-    """Return where quick strategies end after some iterations: the fit if there is no time for a better one.
+    """Return where quick strategies end after some passes: the result if there is no time for a better fit.
 
     They have no checkpoints and no callbacks.
     """
@@ -85,7 +86,7 @@ def _quick_fits(strategies: Sequence[RestartLoop], context: FitContext) -> list[
 
 
 def _best_in_time(position: Position, quick_ends: Sequence[Position]) -> Position:
-    """Return the end of a fit: that of a quick strategy if it is better than what the restarts reached in time.
+    """Return the end of a fit: a quick strategy's if it is better than what the restarts reached in time.
 
     A fit that was not stopped by the time limit is the same as without a limit.
     """
@@ -167,7 +168,7 @@ def _next_stage(
 
 
 def _params_of_stage(stages: Sequence[Stage[P, S]], number: int, params: P, key: Key) -> P | None:
-    """Return the parameters that a stage begins with, after one that ended with `params`; None to skip the stage."""
+    """Return the first parameters of a stage, where the stage before ended with `params`; None to skip the stage."""
     begin = stages[number].begin
     return params if begin is None else begin(params, key.stream("stage", number - 1))
 
@@ -199,15 +200,15 @@ def start_restart(
 
 
 def _at_last_stage(model: Model[P, S], settings: Settings, position: Position) -> Position:
-    """Return a start at the last stage, after the beginnings of all others: online EM has no stages."""
+    """Return the position at the last stage, after the `begin` of all others: online EM has no stages."""
     params = _begin_stages(model, position.params, 1, Key(settings.seed, position.restart))
     return replace(position, params=params, safe=params, stage=len(stages_of(model)) - 1)
 
 
 def _begin_stages(model: Model[P, S], params: P, first: int, key: Key, *, until_complete: bool = False) -> P:
-    """Return the parameters after the beginnings of the stages from `first` on.
+    """Return the parameters after the `begin` of each stage, from stage `first` on.
 
-    With `until_complete`, stop as soon as the parameters have the declared size.
+    With `until_complete`, stop as soon as the parameters have the sizes that the model declares.
     """
     stages = stages_of(model)
     for number in range(first, len(stages)):
@@ -231,14 +232,14 @@ def _one_online_pass(model: Model[P, S], context: FitContext, now: Position) -> 
 
 
 def _finished(model: Model[P, S], settings: Settings, position: Position, reason: StopReason) -> Position:
-    """Record a restart that has ended; keep its parameters, completed to the declared size, if it is the best so far.
+    """Record a restart that has ended; keep its parameters, with all classes or layers, if it is the best so far.
 
     Return the position before the next restart.
     """
     finished = (*position.finished, Restart(position.objective, len(position.trace), reason))
     best, restart = position.best, position.restart
     if best.restart < 0 or position.objective > finished[best.restart].objective:
-        # A fit that was stopped early may lack classes or layers that later stages would have added.
+        # A fit that was stopped early lacks the classes or layers that later stages would have added.
         key = Key(settings.seed, restart)
         params = _begin_stages(model, position.safe, position.stage + 1, key, until_complete=True)
         best = Best(restart, params, position.trace, position.stages, position.stage)

@@ -1,8 +1,8 @@
 """Stochastic gradient ascent: a random step for each group of rows, with a memory that persists from step to step.
 
 For models whose objective cannot be computed but whose gradient can be estimated, such as restricted Boltzmann machines
-with too many states to enumerate. An epoch is one pass over the table. Step sizes decrease by a fixed schedule, unless
-the family stops the fit early by a function that is called after each epoch.
+with too many states to enumerate. An epoch is one pass over the table. Step sizes decrease by a fixed schedule to
+its end, unless a function of the family, called after each epoch (`AfterEpoch`), stops the fit early.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from hiddenbits.engine.state import CheckpointStore, Position, Settings, Watch
 from hiddenbits.model_api import Key, P, Passes, Persists, S
 
 AfterEpoch = Callable[[Any, Any, Any, Key, Passes], tuple[Any, Any, float, bool]]
-"""Takes model, parameters, memory, key and passes; returns the two, a score (larger is better) and whether to stop."""
+"""Takes model, parameters, memory, key, passes; returns parameters, memory, score (larger: better), whether to stop."""
 
 
 def fit_persistent(

@@ -1,10 +1,10 @@
 """The start on a subsample: most iterations of a fit to a long table need only some of its rows.
 
-All restarts run on a random subsample of the rows, through all their stages. The best of them then continues on all
+All restarts run on a random subsample of the rows, through all their stages. The best restart then continues on all
 rows from where it ended; the others are recorded as `StopReason.BEHIND`. Restarts on a subsample cost little: if
 several are requested, twice as many are run. A family may have several strategies for a restart, which are all tried on
-the subsample. For a very long table the best restart first continues on a larger subsample, so that few passes over all
-rows are left.
+the subsample. On a very long table the best restart first continues on larger subsamples, so that few passes over all
+rows are needed.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from hiddenbits.model_api import Climbs, Key, Model, Passes, StartsOnSubsample
 RESTART_FACTOR = 2  # restarts on the subsample for each requested one, if there are several
 GROWTH_FACTOR = 8  # rows of the next subsample for each row of the one before
 MIN_RATIO = 4  # subsample only if the table has at least 4 times as many rows
-MIN_MINORITY = 20  # without a prior: expected 1s, and 0s, of each column in the subsample
+MIN_MINORITY = 20  # without a prior: expected 1s, and 0s, of each column in the subsample, at least
 MOST_CELLS = 1 << 26  # cells of the subsample: it is held in this process, a byte each
-TALL_CELLS, TALLEST = 1 << 25, 1 << 16  # cells and rows of the blocks in which pairs of columns are counted
+PAIR_BLOCK_CELLS, PAIR_BLOCK_ROWS = 1 << 25, 1 << 16  # of the blocks in which pairs of columns are counted
 
 
 @dataclass(frozen=True, eq=False)
 class SubsampleStart:
-    """The restarts of a fit on subsamples of its rows; `strategies` are the ways to run one, the default first."""
+    """The restarts of a fit on subsamples of its rows; each tries all `strategies`, the first being the default."""
 
     model: Model[Any, Any]
     strategies: Sequence[RestartLoop]
@@ -45,7 +45,7 @@ class SubsampleStart:
 
     @cached_property
     def n_rows(self) -> int:
-        """Rows of the subsample; 0 if restarts begin on all rows, because that is requested or faster."""
+        """Number of rows of the subsample; 0 if restarts begin on all rows, because that is requested or faster."""
         start_rows, summary = self.context.settings.start_rows, self.context.summary
         if start_rows is None or not isinstance(self.model, StartsOnSubsample) or not self.context.grid.table.only_bits:
             return 0
@@ -68,22 +68,23 @@ class SubsampleStart:
         grid = sample.table(float(len(sample.weights))).grid(context.grid.height)
         if self.model.promises.deterministic:
             grid = collapsed(grid)
-        # The counts stay those of all rows, which determine the priors.
+        # Counts stay those of all rows, because they determine the priors.
         summary = replace(context.summary, weight=np.asarray(float(len(sample.weights))))
-        if n_init == 1 and not isinstance(self.model, Climbs):  # a pass must gain what one over all rows must
+        if n_init == 1 and not isinstance(self.model, Climbs):  # converges at the gain, in nats, of all rows
             settings = replace(settings, tol=settings.tol * context.weight / float(summary.weight))
         clocks: Any = {"start_time": context.start_time, "clock": context.clock}
         sum_over_all_rows = self._sum_over_all_rows()
         return FitContext(grid, context.local, settings, summary, sum_over_all_rows=sum_over_all_rows, **clocks)
 
     def _sum_over_all_rows(self) -> Passes:
-        """Return a function that sums another one over all rows; one without parameters only once for all restarts.
+        """Return a function that sums another function over all rows.
 
-        The latter count pairs of columns. Their statistics are larger than the blocks of a fit, so blocks are taller.
+        Plain functions have no parameters, so they are summed only once for all restarts. They count pairs of columns:
+        their statistics are larger than the blocks of a fit, so blocks are taller.
         """
         executor, grid = self.context.executor, self.context.grid
         if isinstance(without_progress(executor), Local):  # a cluster would hold the rows twice
-            height = 1 << min(TALL_CELLS // grid.table.shape[1], TALLEST).bit_length() - 1
+            height = 1 << min(PAIR_BLOCK_CELLS // grid.table.shape[1], PAIR_BLOCK_ROWS).bit_length() - 1
             grid = grid.table.grid(max(grid.height, height))
         cached_sum = lru_cache(maxsize=1)(partial(executor.reduce, grid=grid))
 
@@ -95,7 +96,7 @@ class SubsampleStart:
     def best_start(self) -> Position:
         """Return the beginning of the last restart, on all rows: where the best restart on the subsample ended.
 
-        The others are recorded as finished. If the time of the fit is over, it ends with that best restart.
+        The other restarts are recorded as finished. If the time is over, the fit ends with the best restart.
         """
         n_init = self.context.settings.n_init
         context = self._subsample_context(self.n_rows, n_init=n_init)
@@ -111,14 +112,15 @@ class SubsampleStart:
             context.log_stop(f"Restart %d of %d on {context.grid.as_given.table.shape[0]} rows", best)
             rows *= GROWTH_FACTOR
         scale = self.context.weight / context.weight
-        if context.out_of_time(scale):
+        n_rows, n_subsample = (some.grid.as_given.table.shape[0] for some in (self.context, context))
+        if context.out_of_time(n_rows / n_subsample):  # true if the restarts ended early: the ratio is at least 1
             result = replace(best.best, restart=len(others), trace=tuple(scale * value for value in best.best.trace))
             finished = (*others, _record(best, scale, StopReason.TIME))
             return Position(restart=self.context.settings.n_init, finished=finished, best=result)
         return replace(self._continued(best), finished=others)
 
     def _continued(self, end: Position) -> Position:
-        """Return the beginning of the last restart on more rows, from where it ended on fewer."""
+        """Return the beginning of the last restart on more rows, where the best restart on fewer rows ended (`end`)."""
         params = self.model.on_all_rows(end.best.params)  # type: ignore[attr-defined]
         return Position(
             restart=self.context.settings.n_init - 1,
