@@ -14,7 +14,7 @@ from hiddenbits.array_types import Floats, Randomness, Rows
 from hiddenbits.data import Table
 from hiddenbits.display import SummaryTable
 from hiddenbits.families._base.columns import column_names, table_by_column
-from hiddenbits.families._base.estimator import FIRST_RESTARTS
+from hiddenbits.families._base.estimator import ONLINE_RESTART_FACTOR
 from hiddenbits.families._base.parameters import COMMON, HiddenParts
 from hiddenbits.families._base.transformer import LatentEstimator
 from hiddenbits.families.hidden_tree.model import StateTree
@@ -129,8 +129,8 @@ class HiddenTree(LatentEstimator[HiddenTreeParams, HiddenTreeStats]):
         self.threshold = threshold
         self.random_state = random_state
 
-    def _first_restarts(self) -> int:
-        return 4 * FIRST_RESTARTS * self._n_restarts  # a fit has one; few rows have more poor maxima
+    def _online_restarts(self) -> int:
+        return 4 * ONLINE_RESTART_FACTOR * self._n_restarts  # a fit has one; few rows have more poor maxima
 
     def _model(self) -> StateTree:
         return StateTree(self.n_components, self.prior_strength, self.move_strength, self.first_passes)

@@ -28,7 +28,7 @@ from hiddenbits.model_api import RowModel
 
 GRID_SIZES = {1: (128, 64), 2: (1024, 256)}  # default points and features, by dimensions
 SOBOL_SIZES = (8192, 1024)  # with more dimensions
-MOST_POINTS_PER_ROW = 1000  # far fewer than these are enough
+MAX_POINTS_PER_ROW = 1000  # far fewer are enough
 GRID_SCALE = 0.7  # default length scale with 1 and 2 dimensions
 GRID_TOL, STEPS_TOL = 1e-3, 1e-5  # default tolerance with 1 and 2 dimensions, and with more
 
@@ -120,7 +120,7 @@ class TopographicMap(LatentEstimator[TopographicParams, NodeCounts]):
     tol: Any  # None: a default that depends on n_components
     _hidden_parts: ClassVar[tuple[HiddenParts, ...]] = (
         HiddenParts("dimensions", "columns"),
-        HiddenParts("points", parameter="n_points", each=MOST_POINTS_PER_ROW),
+        HiddenParts("points", parameter="n_points", per_row=MAX_POINTS_PER_ROW),
     )
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **COMMON,
