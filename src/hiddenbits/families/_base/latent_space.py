@@ -49,7 +49,7 @@ class LatentSpaceEstimator(LatentEstimator[P, S]):
 
     @abstractmethod
     def _standardized(self) -> tuple[Floats, Floats]:
-        """Return standardized loadings, (columns, dimensions), and the factors to convert them to slopes, (columns,)."""
+        """Return standardized loadings, (columns, dimensions), and the factors that give slopes, (columns,)."""
 
     @property
     def _n_features_out(self) -> int:
