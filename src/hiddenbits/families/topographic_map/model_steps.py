@@ -1,10 +1,10 @@
 """Generative topographic mapping with more than two dimensions: stochastic steps with new points, fixed at the end.
 
 Each step has a batch of rows and new scrambled Sobol points, so that W does not overfit the points. Its gradient is an
-unbiased estimate of that of E ln (1/K) Sum_k P(x | z_k), a lower bound of ln P(x) that increases with K; the optimizer is
-Adam (Kingma & Ba 2015). After each epoch the likelihood of the validation rows is computed, always at the same points.
-When it has not increased for some epochs, the fit returns to its best parameters and takes smaller steps; after several
-such returns it ends. The objective is a mean over rows, so the ridge is divided by the number of rows of the table.
+unbiased estimate of that of E ln (1/K) Sum_k P(x | z_k), a lower bound of ln P(x) that increases with K; the optimizer
+is Adam (Kingma & Ba 2015). After each epoch the likelihood of the validation rows is computed, at points that do not
+change. When it has not increased for some epochs, the fit returns to its best parameters and takes smaller steps; after
+several such returns it ends. The objective is a mean over rows, so the ridge is divided by the table's number of rows.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ POINTS_KEY_BLOCK, VALIDATION_KEY_BLOCK = 3, 4  # numbers in the random keys of t
 class StepsMemory(Arrays):
     """State between steps: Adam's averages (`mean`, `square`), and the best W and b with their score.
 
-    `waited` counts epochs since the best, `smaller` reductions of `rate`. `weight` is that of the table's rows. `frozen`
-    are the points of the fitted model, `scored` those for the validation rows.
+    `waited` counts epochs since the best, `smaller` reductions of `rate`. `weight` is that of all rows. `frozen` are
+    the points of the fitted model, `scored` those for the validation rows.
     """
 
     mean: Floats

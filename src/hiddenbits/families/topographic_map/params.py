@@ -111,11 +111,11 @@ class TopographicParams(Params):
 #     maximize over w   Sum_k [ S_k (w.x_k) - O_k ln(1 + exp(w.x_k)) ] - (lambda/2) |w - c|^2
 #
 # x_k = [Phi(z_k), 1], a row of X; S_k and O_k are the expected 1s and observed cells at point k. The objective is
-# concave. Features are smooth, so that X w is nearly 0 for most directions of w: `smooth_basis` excludes these, once for
-# a grid, and w does not change along them. Newton's equation (X' diag(O p (1 - p)) X + lambda) v = gradient is solved by conjugate
-# gradients, for all columns together, so that no column needs its own matrix. Coordinates are the eigenvectors of
-# X' diag(n) X, with n the expected rows at each point; the preconditioner of a column is the eigenvalues times its mean
-# p (1 - p).
+# concave. Features are smooth, so that X w is nearly 0 for most directions of w: `smooth_basis` excludes these, once
+# for a grid, and w does not change along them. Newton's equation (X' diag(O p (1 - p)) X + lambda) v = gradient is
+# solved by conjugate gradients, for all columns together, so that no column needs its own matrix. Coordinates are the
+# eigenvectors of X' diag(n) X, with n the expected rows at each point; the preconditioner of a column is the
+# eigenvalues times the column's mean of p (1 - p).
 
 NEWTON_STEPS = 1  # per M-step, which starts from the last solution: a second saves no iteration
 CG_STEPS = 8
