@@ -179,8 +179,8 @@ class LatentClassAnalysis(ClassesEstimator[NodeParams, NodeCounts]):
 # Coordinates: ln pi_k - ln pi_c for every class k except the largest, c; then, class by class, logit(theta_kj) of a
 # binary column, and ln p_kl - ln p_kc for every level l except the most probable one in the class, c. If the class k of
 # a row were known, its complete-data score S would be [k = l] - pi_l for each class l, and o_j (x_j - theta_kj) for
-# each bit in class k, with o_j = 1 if the cell of its column is observed. The score of the row is the posterior mean of S
-# (Fisher's identity), and its information is E[-S'] - Var[S] (Louis' formula).
+# each bit in class k, with o_j = 1 if the cell of its column is observed. The score of the row is the posterior mean of
+# S (Fisher's identity), and its information is E[-S'] - Var[S] (Louis' formula).
 
 BOUNDARY_ROWS = 0.01  # a probability is at the boundary if fewer rows of its class are expected to have the rarer value
 
