@@ -201,7 +201,7 @@ class Clipped(Declared[ClippedParams], ClippedRows):
 # Columns that do not vary have w = 0.
 
 MIN_EIGENVALUE = 1e-6  # smallest eigenvalue of the corrected matrix
-LANCZOS_FRACTION, MIN_LANCZOS_COLUMNS = 8, 200  # Lanczos is faster for up to 1/8 of the eigenpairs, from 200 columns on
+LANCZOS_RATIO, MIN_LANCZOS_COLUMNS = 8, 200  # Lanczos is faster from 8 columns per eigenpair and 200 columns on
 CHANCE_QUANTILE = 0.95  # quantile of the eigenvalues over simulated tables
 MIN_TABLES, MAX_TABLES, SIMULATED_PAIRS = 5, 100, 100_000  # fewer tables with many columns: spectra then vary little
 MIN_SIMULATED_ROWS, ROWS_PER_COLUMN = 4000, 10  # longer tables are simulated with max(4000, 10 d) rows
@@ -242,11 +242,8 @@ def factors(matrix: Floats, n_components: int, cap: float, n_steps: int) -> Floa
 def cap_communalities(W: Floats, cap: float) -> Floats:
     """Return W with |w|^2 of at most `cap`; with a cap of 1, noise that is only due to MIN_EIGENVALUE is removed."""
     communality = np.maximum((W**2).sum(axis=1), np.finfo(float).tiny)
-    target = (
-        np.where(communality > 1.0 - 2.0 * MIN_EIGENVALUE, 1.0, communality)
-        if cap == 1.0
-        else np.minimum(communality, cap)
-    )
+    is_noiseless = communality > 1.0 - 2.0 * MIN_EIGENVALUE
+    target = np.where(is_noiseless, 1.0, communality) if cap == 1.0 else np.minimum(communality, cap)
     return np.asarray(W * np.sqrt(target / communality)[:, None])
 
 
@@ -254,7 +251,7 @@ def leading_components(matrix: Floats, n_components: int) -> Floats:
     """Return the leading eigenvectors times the square roots of their eigenvalues, the largest entries positive."""
     k = len(matrix)
     n = min(n_components, k)
-    values, vectors = _lanczos(matrix, n) if k >= MIN_LANCZOS_COLUMNS and LANCZOS_FRACTION * n <= k else (None, None)
+    values, vectors = _lanczos(matrix, n) if k >= MIN_LANCZOS_COLUMNS and LANCZOS_RATIO * n <= k else (None, None)
     if values is None or vectors is None:
         values, vectors = eigh(matrix, subset_by_index=(k - n, k - 1))
     order = np.argsort(-values, kind="stable")
@@ -287,11 +284,8 @@ def pair_log_likelihood(params: ClippedParams, counts: PairCounts) -> float:
     """
     d, h, W = params.n_columns, params.biases, params.loadings
     if d == 1:
-        ones, cells, p = (
-            counts.column_ones,
-            counts.column_seen,
-            np.clip(ndtr(h), MIN_PROBABILITY, 1.0 - MIN_PROBABILITY),
-        )
+        ones, cells = counts.column_ones, counts.column_seen
+        p = np.clip(ndtr(h), MIN_PROBABILITY, 1.0 - MIN_PROBABILITY)
         return float((ones * np.log(p) + (cells - ones) * np.log1p(-p))[0])
     total, tiles = 0.0, [slice(start, min(start + TILE_COLUMNS, d)) for start in range(0, d, TILE_COLUMNS)]
     for number, rows in enumerate(tiles):

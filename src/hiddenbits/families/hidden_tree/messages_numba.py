@@ -122,7 +122,7 @@ def _downward(
     b: Floats,
     u: Floats,
     move_counts: Floats,
-    cell_counts: Floats,
+    cell_sums: Floats,
 ) -> None:
     """Add expected moves without their factor A, (d, K, K), and expected 1s and observed cells by state, (d, 2, K)."""
     order, parents = tree[0], tree[1]
@@ -148,7 +148,7 @@ def _downward(
         for n in range(ROWS):
             indicators[0, n] = 1.0 if x_j[n] == 1 else 0.0
             indicators[1, n] = 1.0 if x_j[n] != MISSING else 0.0
-        _add_sums(indicators, g_j, cell_counts[j])
+        _add_sums(indicators, g_j, cell_sums[j])
 
 
 @njit(cache=True, nogil=True)
@@ -163,7 +163,7 @@ def add_block(
     buffer: Floats,
     log_p: Floats,
     move_counts: Floats,
-    cell_counts: Floats,
+    cell_sums: Floats,
 ) -> None:
     """Write ln P(x) of all rows of a block, and add their expected counts (`_downward`) unless `move_counts` is empty.
 
@@ -186,4 +186,4 @@ def add_block(
         _upward(tree, p_cells, moves, cells, b, u, logs)
         log_p[start : start + height] = logs[:height]
         if move_counts.size:
-            _downward(tree, moves_t, cells, w, b, u, move_counts, cell_counts)
+            _downward(tree, moves_t, cells, w, b, u, move_counts, cell_sums)
