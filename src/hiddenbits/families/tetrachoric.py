@@ -87,7 +87,7 @@ class TetrachoricCorrelations:
     @cached_property
     def correlation(self) -> Any:
         """Correlations of the latent variables, 1 on the diagonal."""
-        return self._framed(self.fit.correlation)
+        return self._in_frame(self.fit.correlation)
 
     @cached_property
     def standard_error(self) -> Any:
@@ -98,7 +98,7 @@ class TetrachoricCorrelations:
         rows. Above 1, which exceeds any possible error of a correlation: a cell is empty (rare columns that are never
         both 1), and `pseudo_rows` determine the correlation. The interval is then about (-1, 1); use `p_value`.
         """
-        return self._framed(self.fit.standard_error)
+        return self._in_frame(self.fit.standard_error)
 
     @property
     def thresholds(self) -> Floats:
@@ -108,7 +108,7 @@ class TetrachoricCorrelations:
     @cached_property
     def p_value(self) -> Any:
         """P-value of independence of each pair, by Pearson's chi-squared test; not corrected for multiple tests."""
-        return self._framed(independence(self.counts))
+        return self._in_frame(independence(self.counts))
 
     def interval(self, level: float = 0.95) -> tuple[Any, Any]:
         """Return confidence intervals of the correlations, by Fisher's z.
@@ -127,12 +127,12 @@ class TetrachoricCorrelations:
         if not 0.0 < level < 1.0:
             raise ValueError(f"level={level}: the level of an interval must lie between 0 and 1.")
         low, high = interval(self.fit.correlation, self.fit.standard_error, level)
-        return self._framed(low), self._framed(high)
+        return self._in_frame(low), self._in_frame(high)
 
     def nearest(self, method: Literal["clip", "higham"] = "clip", *, floor: float = 1e-6) -> Any:
         """Return a positive definite correlation matrix near `correlation`, which may not be one.
 
-        Pairs are estimated separately, so that the matrix may have negative eigenvalues: large ones with few rows.
+        Pairs are estimated separately, so that the matrix may have negative eigenvalues, large ones if rows are few.
 
         Parameters
         ----------
@@ -161,7 +161,7 @@ class TetrachoricCorrelations:
             raise ValueError(f"method={method!r} is not one of 'clip', 'higham'.")
         with one_blas_thread():  # more gain little, and are very slow on busy cores
             if method == "clip":
-                return self._framed(nearest_correlation.clipped(self.fit.correlation, floor))
+                return self._in_frame(nearest_correlation.clipped(self.fit.correlation, floor))
             matrix, converged = nearest_correlation.nearest(self.fit.correlation, floor, HIGHAM_TOL, HIGHAM_ITERATIONS)
         if not converged:
             warnings.warn(
@@ -170,7 +170,7 @@ class TetrachoricCorrelations:
                 ConvergenceWarning,
                 stacklevel=2,
             )
-        return self._framed(matrix)
+        return self._in_frame(matrix)
 
     def table(self, first: int, second: int) -> Floats:
         """Return the 2 x 2 table of two columns: [[both 0, only second], [only first, both 1]].
@@ -224,7 +224,7 @@ class TetrachoricCorrelations:
             },
         )
 
-    def _framed(self, values: Floats) -> Any:
+    def _in_frame(self, values: Floats) -> Any:
         return values if self.frame is None else self.frame(values)
 
     def __repr__(self) -> str:
@@ -301,7 +301,7 @@ def tetrachoric(
         )
     if smooth not in ("empty", "all"):
         raise ValueError(f"smooth={smooth!r} is not one of 'empty', 'all'.")
-    table, frame = _opened(X, threshold, sample_weight)
+    table, frame = _open_bits(X, threshold, sample_weight)
     refuse_width(table.shape[1], "tetrachoric")
     executor = current().executor
     height = block_rows(table.shape[1], table.source.row_cells)
@@ -314,7 +314,7 @@ def tetrachoric(
     return TetrachoricCorrelations(fit, counts, table.names, frame)
 
 
-def _opened(X: object, threshold: float | None, sample_weight: ArrayLike | None) -> tuple[Table, SquareFrame | None]:
+def _open_bits(X: object, threshold: float | None, sample_weight: ArrayLike | None) -> tuple[Table, SquareFrame | None]:
     """Return X as a table of binary columns with row weights, and the converter to frames like X."""
     if isinstance(X, Table) and not X.only_bits:
         raise TableError("tetrachoric needs binary columns, but this is a table of real numbers.")

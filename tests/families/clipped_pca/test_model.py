@@ -12,7 +12,7 @@ from hiddenbits.families.clipped_pca.model import (
     Clipped,
     bit_covariances,
     expected_counts,
-    leading,
+    leading_components,
     pair_log_likelihood,
 )
 from tests.families.clipped_pca.clipped_data import bumps, one_block, probit_params, rows_from, with_blanks
@@ -121,13 +121,13 @@ def test_leading_eigenpairs():
     matrix = factor @ factor.T / 500
     with one_blas_thread():
         values, vectors = np.linalg.eigh(matrix)
-        found, same = leading(matrix, 5), leading(np.eye(240), 3)
+        found, same = leading_components(matrix, 5), leading_components(np.eye(240), 3)
     np.testing.assert_allclose((found**2).sum(axis=0), values[::-1][:5], rtol=1e-10)
     along = np.abs(found.T @ vectors[:, ::-1][:, :5])
     np.testing.assert_allclose(along, np.diag(np.sqrt(values[::-1][:5])), atol=1e-6)
     assert (found[np.abs(found).argmax(axis=0), np.arange(5)] > 0).all()
     np.testing.assert_allclose((same**2).sum(axis=0), 1.0)
-    assert leading(np.eye(2), 5).shape == (2, 2)
+    assert leading_components(np.eye(2), 5).shape == (2, 2)
 
 
 def test_pairwise_likelihood_is_that_of_the_tables():
@@ -188,9 +188,9 @@ def test_chance_in_long_tables_is_scaled(monkeypatch):
     """Drawing a part of the rows gives what drawing all of them gives."""
     rows = (np.random.default_rng(1).random((6000, 15)) < 0.4).astype(float)
     model, counts, varies = Clipped(), counts_of(rows), np.ones(15, bool)
-    monkeypatch.setattr("hiddenbits.families.clipped_pca.model.SIMULATED_ROWS", 6000)
+    monkeypatch.setattr("hiddenbits.families.clipped_pca.model.MIN_SIMULATED_ROWS", 6000)
     whole = model.chance_quantiles(counts, varies)
-    monkeypatch.setattr("hiddenbits.families.clipped_pca.model.SIMULATED_ROWS", 1000)
+    monkeypatch.setattr("hiddenbits.families.clipped_pca.model.MIN_SIMULATED_ROWS", 1000)
     part = model.chance_quantiles(counts, varies)
     np.testing.assert_allclose(part - 1, whole - 1, atol=0.012)  # a tenth of how far the largest strays
 

@@ -141,21 +141,21 @@ def test_trees_are_found(seed, missing):
 
 def test_every_other_restart_begins_with_trees():
     model = TreeSearch(3, first_passes=7)
-    assert [model.first_search(restart, 0) for restart in range(4)] == [7, 0, 7, 0]
-    assert [model.first_search(restart, 1) for restart in range(4)] == [0, 0, 0, 0]
+    assert [model.passes_before_search(restart, 0) for restart in range(4)] == [7, 0, 7, 0]
+    assert [model.passes_before_search(restart, 1) for restart in range(4)] == [0, 0, 0, 0]
 
 
 def test_classes_in_turn(monkeypatch):
-    """Where pair counts of all classes are too many, some are looked at in a pass and the others in the next ones."""
+    """Where pair counts of all classes are too many, an iteration searches some, and the next ones the others."""
     rng = np.random.default_rng(0)
     truth = random_forests(8, 3, rng)
     rows = Trees().sample(truth, 1500, rng)[0].astype(float)
-    monkeypatch.setattr(tree_model, "PAIR_NUMBERS", n_pairs(8))
+    monkeypatch.setattr(tree_model, "MAX_PAIR_COUNTS", n_pairs(8))
     model, table = Trees(3), table_of(rows).grid(2048)
     params = model.start(table_summary(table), Key(0), lambda function: function(table.blocks[0]))
     for part in range(model.n_parts(8)):
-        looking = replace(model, part=part)
-        params = looking.update(params, looking.expect(params, None, table.blocks[0], None, None)[0])
+        searching = replace(model, part=part)
+        params = searching.update(params, searching.expect(params, None, table.blocks[0], None, None)[0])
         assert params.has_parent.any(axis=0).tolist() == [k <= part for k in range(3)]
     alone = fitted(TreeSearch(3, first_passes=5), rows, tol=1e-7)
     assert (np.diff(alone.trace) >= -1e-12 * abs(alone.trace[-1])).all()
@@ -176,7 +176,7 @@ def test_compiled_functions_are_twins(monkeypatch, storage, seed):
     weights = rng.uniform(0.5, 2, 70) if seed else np.full(70, 1.5)  # equal ones: certain rows are counted as bits
     block = table_of((rng.random((70, 13)) < 0.3) * 1.0, storage, weights=weights).grid(70).blocks[0]
     r = rng.dirichlet(np.full(4, 0.02), 70) * block.weights[:, None]
-    assert (r >= (1.0 - tree_rows.PAIR_SHARE) * block.weights[:, None]).any(axis=0).all()
+    assert (r >= (1.0 - tree_rows.NEGLIGIBLE_PAIR_SHARE) * block.weights[:, None]).any(axis=0).all()
 
     def all_of_them():
         gains = rng_gains.copy()

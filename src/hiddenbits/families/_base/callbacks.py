@@ -14,24 +14,24 @@ try:
 except ImportError:  # scikit-learn before 1.9
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Replaces scikit-learn's class: no callbacks."""
+        """Replaces scikit-learn's class; there are no callbacks."""
 
     def with_callbacks(method: Any) -> Any:
-        """Replace scikit-learn's decorator."""
+        """Replace scikit-learn's decorator; the method stays as it is."""
         return method
 
 
-__all__ = ["CallbackSupportMixin", "watching", "with_callbacks"]
+__all__ = ["CallbackSupportMixin", "report_to_callbacks", "with_callbacks"]
 
 
 @contextmanager
-def watching(
+def report_to_callbacks(
     estimator: Estimator, settings: Settings, attributes: Callable[[Position], dict[str, Any]]
 ) -> Iterator[Watch | None]:
-    """Report each restart and iteration to scikit-learn's callbacks; yields the function to call after an iteration.
+    """Report restarts and iterations to scikit-learn's callbacks; yield the function to call after an iteration.
 
-    The task tree is fit -> restart -> pass. `attributes` returns the fitted attributes of a position, for callbacks
-    that need a usable estimator.
+    The task tree is fit -> restart -> pass (an iteration). `attributes` returns the fitted attributes at a position,
+    for callbacks that need a fitted estimator.
     """
     if not getattr(estimator, "_skl_callbacks", None) and not hasattr(estimator, "_parent_callback_ctx"):
         yield None
@@ -47,7 +47,7 @@ def watching(
                 restarts.pop().call_on_fit_task_end(estimator=estimator, reconstruction_attributes=current_attributes)
             return False
         if not restarts:
-            # Growing models have stages of max_iter iterations each, so their number is not known.
+            # Models that grow have several stages of max_iter iterations, so the total number is not known.
             restart = root.subcontext(task_name="restart", max_subtasks=None)
             restart.call_on_fit_task_begin(estimator=estimator)
             restarts.append(restart)

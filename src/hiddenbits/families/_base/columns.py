@@ -22,7 +22,7 @@ def column_names(estimator: Estimator) -> list[str]:
 
 
 def level_names(estimator: Estimator) -> list[str]:
-    """Return the names of binary columns, and "column=level" for each level of the others."""
+    """Return the name of each binary column, and "column=level" for each level of the other columns."""
     coding = estimator._coding
     if coding is None or not coding.has_levels:
         return column_names(estimator)

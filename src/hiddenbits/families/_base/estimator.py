@@ -44,7 +44,7 @@ from hiddenbits.engine import (
     one_blas_thread,
 )
 from hiddenbits.families._base import information, partial_fit, persistence
-from hiddenbits.families._base.callbacks import CallbackSupportMixin, watching, with_callbacks
+from hiddenbits.families._base.callbacks import CallbackSupportMixin, report_to_callbacks, with_callbacks
 from hiddenbits.families._base.columns import column_sizes
 from hiddenbits.families._base.fit_info import LIKELIHOOD, convergence_warnings, fit_info, maximum_likelihood
 from hiddenbits.families._base.inputs import as_table, rows_of, seed_of, total_weight, warn_of_small_weights
@@ -64,10 +64,10 @@ from hiddenbits.store.validation import require
 
 LOG = logging.getLogger(__name__)
 A = TypeVar("A", bound=AnyArray)
-RowFunction = Callable[[P, Any, Block], A]  # of the parameters, what `prepare` made of them, and a block
-SMALL_TABLE_FLOPS = 2_000_000  # floating-point operations of an iteration up to which a table is small
+RowFunction = Callable[[P, Any, Block], A]  # of the parameters, the result of `prepare`, and a block
+SMALL_TABLE_FLOPS = 2_000_000  # largest number of floating-point operations in an iteration over a small table
 SAMPLE_ROWS = 65536  # rows sampled at a time; each batch has its own key
-FIRST_RESTARTS = 4  # factor on n_init for the first fit of online EM: few rows have more poor maxima, and are fast
+ONLINE_RESTART_FACTOR = 4  # times n_init, in the first fit of online EM: its few rows have more poor maxima
 
 
 def _has_criteria(estimator: ModelEstimator[Any, Any]) -> bool:
@@ -81,16 +81,16 @@ def _has_score_function(estimator: ModelEstimator[Any, Any]) -> bool:
 class ModelEstimator(CallbackSupportMixin, BaseEstimator, Generic[P, S]):  # type: ignore[misc]
     """Base of all estimators.
 
-    A family returns its model in `_model`, lists its hyperparameters in `__init__`, and overrides the methods below
-    where they do not fit: first those that describe the estimator, then those that control a fit.
+    A family returns its model in `_model`, has its hyperparameters in `__init__`, and overrides other methods if
+    needed: first come the methods that describe the estimator, then those that control a fit.
     """
 
-    _hidden_parts: ClassVar[tuple[HiddenParts, ...]] = ()  # sizes that the table of a fit must support
+    _hidden_parts: ClassVar[tuple[HiddenParts, ...]] = ()  # numbers of classes and the like that a table limits
     _usual_restarts: ClassVar[int] = 1  # value of n_init="auto", where it is allowed
     # Hyperparameters of the prior: if all are 0, the fit is maximum likelihood. None: there are no `aic` and `bic`.
     _prior_settings: ClassVar[tuple[str, ...] | None] = None
 
-    # Hyperparameters that the engine needs from every estimator; where users can set them, `__init__` has them.
+    # Hyperparameters that the engine needs from every estimator; those that users can set are also in `__init__`.
     n_init: int | Literal["auto"] = 1
     max_iter: int = 100
     tol: float = 1e-6
@@ -109,11 +109,13 @@ class ModelEstimator(CallbackSupportMixin, BaseEstimator, Generic[P, S]):  # typ
     _fit_weight: float
     _running: Running | None  # state of online EM
     n_features_in_: int
-    feature_names_in_: AnyArray  # only where columns have names
+    feature_names_in_: AnyArray  # only if columns have names
     coding_: Coding | None  # how columns were read
     _table_version: int | None  # version of the Delta table of the fit
     _online_seed: int
-    _independent: float | None = None  # mean log-likelihood per row of the fit under independent columns, if known
+    _independent_score: float | None = (
+        None  # mean log-likelihood per row of the fit under independent columns, if known
+    )
 
     @abstractmethod
     def _model(self) -> RowModel[P, S]:
@@ -131,11 +133,11 @@ class ModelEstimator(CallbackSupportMixin, BaseEstimator, Generic[P, S]):  # typ
 
     @property
     def _objective_name(self) -> str | None:
-        """What the trace holds, if it can be compared with independent columns; else None."""
+        """The name of the objective in `trace_`; None if it cannot be compared with that of independent columns."""
         return LIKELIHOOD
 
     def _options(self) -> dict[str, Any]:
-        """Return the option objects by hyperparameter, also where a string or None stands for them."""
+        """Return the option object of each hyperparameter that has one, even if its value is a string or None."""
         return {}
 
     def _tables(self) -> dict[str, SummaryTable]:
@@ -155,11 +157,11 @@ class ModelEstimator(CallbackSupportMixin, BaseEstimator, Generic[P, S]):  # typ
         raise NotImplementedError
 
     def _canonical_params(self, params: P) -> P:
-        """Return the published form of fitted parameters, where several forms are the same model."""
+        """Return the form of the fitted parameters that users see, if several parameters are the same model."""
         return params
 
     def _order_classes(self, params: P) -> P:
-        """Return the parameters with their classes in order of size."""
+        """Return the parameters with the largest class first."""
         return params
 
     def _extra_meta(self) -> dict[str, object]:
@@ -180,7 +182,7 @@ class ModelEstimator(CallbackSupportMixin, BaseEstimator, Generic[P, S]):  # typ
 
     @property
     def _doc_link_template(self) -> str:
-        """Where the page of an estimator is, for scikit-learn's HTML: "" as long as the package names no site."""
+        """Address of the page of an estimator, for scikit-learn's HTML; "" if the package has no documentation URL."""
         urls = dict(url.split(", ", 1) for url in metadata("hiddenbits").get_all("Project-URL") or ())
         site = urls.get("Documentation", "").rstrip("/")
         return f"{site}/api/generated/hiddenbits.{{estimator_name}}.html" if site else ""
@@ -223,14 +225,11 @@ class ModelEstimator(CallbackSupportMixin, BaseEstimator, Generic[P, S]):  # typ
         )
 
     def _with_extra_restarts(self, settings: Settings, flops: float) -> Settings:
-        """Return the settings with the additional restarts of n_init="auto" on a table with so few operations."""
+        """Return the settings with the restarts that n_init="auto" adds on a small table of `flops` operations."""
         return settings
 
     def _settings_for(self, settings: Settings, model: RowModel[P, S], weight: float, n_columns: int) -> Settings:
-        """Return the settings for a table of this weight and width.
-
-        The stored rows and cells do not matter: they depend on how a table is stored.
-        """
+        """Return the settings for a table with rows of this total weight, however the table is stored."""
         flops = weight * model.footprint(n_columns, n_columns).flops
         if self.n_init != "auto" or settings.online_passes or flops > SMALL_TABLE_FLOPS:
             return settings
@@ -238,23 +237,25 @@ class ModelEstimator(CallbackSupportMixin, BaseEstimator, Generic[P, S]):  # typ
 
     @property
     def _sampling_seed(self) -> int:
-        """Seed of samples that a method draws anew in each call: a generator's state would change the result."""
+        """Seed of methods that draw samples: the same in every call, unlike the state of a generator."""
         return int(self.random_state) if isinstance(self.random_state, (int, np.integer)) else 0
 
     @property
     def _n_restarts(self) -> int:
-        """The number of restarts: `n_init`, or the value of "auto"."""
+        """The number of restarts: `n_init`, or the value that "auto" stands for."""
         return self._usual_restarts if self.n_init == "auto" else self.n_init
 
-    def _first_restarts(self) -> int:
-        """Return the restarts of the first fit of online EM; one is enough where a fit has one."""
-        return self._n_restarts if self._n_restarts == 1 else FIRST_RESTARTS * self._n_restarts
+    def _online_restarts(self) -> int:
+        """Return the number of restarts in the first fit of online EM; one if a fit has one."""
+        return self._n_restarts if self._n_restarts == 1 else ONLINE_RESTART_FACTOR * self._n_restarts
 
     def _subsample_rows(self) -> int | None:
-        """Return the size of the subsample on which fits to large tables begin; None if they begin on all rows."""
+        """Return the rows of the subsample on which a fit to a long table begins; None if it begins on all rows."""
         if self.online_passes or not isinstance(self._model(), StartsOnSubsample):
             return None
-        return subsample_rows(int(np.sum(getattr(self, "n_components", 1))))  # layers have several
+        return subsample_rows(
+            int(np.sum(getattr(self, "n_components", 1)))
+        )  # one number per layer, if there are layers
 
     def _height(self, model: RowModel[P, S], table: Table) -> int:
         """Return the rows per block, for methods over rows and by default for the iterations of a fit."""
@@ -265,7 +266,7 @@ class ModelEstimator(CallbackSupportMixin, BaseEstimator, Generic[P, S]):  # typ
         return self._height(model, table)
 
     def _pass_grid(self, model: RowModel[P, S], table: Table, settings: Settings) -> Grid:
-        """Return the blocks of a fit: distinct rows with weights, where many rows are equal."""
+        """Return the blocks of a fit; if many rows are equal, those of the distinct rows with weights."""
         grid = table.grid(self._pass_height(model, table))
         if not model.promises.deterministic or settings.online_passes:
             return grid
@@ -278,12 +279,12 @@ class ModelEstimator(CallbackSupportMixin, BaseEstimator, Generic[P, S]):  # typ
         self.__dict__.update(
             fit_record(params, weight, best.reason, trace=trace, n_iter=best.n_iter, restarts=restarts)
         )
-        self._independent = outcome.independent
+        self._independent_score = outcome.independent
         for message in self._fit_warnings():
             warnings.warn(message, ConvergenceWarning, stacklevel=3)
 
     def _attributes_at(self, weight: float, position: Position) -> dict[str, object]:
-        """Return the fitted attributes as they would be if the fit stopped at this position."""
+        """Return the fitted attributes that a fit would set if it stopped at this position."""
         return fit_record(self._canonical_params(position.safe), weight, StopReason.CALLBACK, trace=position.trace)
 
     # ------------------------------------------------------------------------------------------------ fitting
@@ -323,17 +324,17 @@ class ModelEstimator(CallbackSupportMixin, BaseEstimator, Generic[P, S]):  # typ
             settings = replace(settings, start_rows=None)
         weight = total_weight(ordered)
         settings = replace(self._settings_for(settings, model, weight, ordered.shape[1]), max_time=engine.max_time)
-        checkpoints: Checkpoint | None = None
+        checkpoint: Checkpoint | None = None
         lock: AbstractContextManager[None] = nullcontext()
         if engine.checkpoint is not None:
-            checkpoints = Checkpoint(
+            checkpoint = Checkpoint(
                 engine.checkpoint, model, settings, table.shape, grid.height, names=table.names, version=table.version
             )
-            lock = checkpoints.held()
+            lock = checkpoint.held()
         LOG.info("%s: fit to %d x %d cells, rows of weight %.10g.", type(self).__name__, *grid.table.shape, weight)
-        with lock, watching(self, settings, partial(self._attributes_at, weight)) as watch:
+        with lock, report_to_callbacks(self, settings, partial(self._attributes_at, weight)) as watch:
             loop = fit_planned if isinstance(model, Planned) else self._loop
-            outcome = loop(model, grid, engine.executor, settings, checkpoints, watch)
+            outcome = loop(model, grid, engine.executor, settings, checkpoint, watch)
         self._set_fitted(outcome, weight)
         self._params = self._order_classes(self._params)
         return self
@@ -375,7 +376,8 @@ class ModelEstimator(CallbackSupportMixin, BaseEstimator, Generic[P, S]):  # typ
         sample_weight : str or array of shape (rows,), optional
             Weight of each row, or the name of the column that has it.
         tol : float, optional
-            By default that of the estimator; a fit that starts close to its maximum needs a smaller one to reach it.
+            Convergence tolerance, by default that of the estimator. A fit that starts close to its maximum needs a
+            smaller one to reach it.
 
         Returns
         -------
@@ -436,9 +438,9 @@ class ModelEstimator(CallbackSupportMixin, BaseEstimator, Generic[P, S]):  # typ
             Weight of each row, or the name of the column that has it.
         """
         table = as_table(self, X, reset=False, sample_weight=sample_weight)
-        with one_blas_thread():  # sums only: the values of a billion rows would not fit in memory
-            rows, grid = self._block_function(table, self._likelihood())
-            total, weight = current().executor.reduce(partial(_weighted_sum, rows), grid)
+        with one_blas_thread():  # only sums: the values of a billion rows would not fit in memory
+            log_likelihood, grid = self._block_function(table, self._likelihood())
+            total, weight = current().executor.reduce(partial(_weighted_sum, log_likelihood), grid)
         return float(total / weight)
 
     def complete(self, X: object) -> Any:
@@ -587,9 +589,9 @@ class ModelEstimator(CallbackSupportMixin, BaseEstimator, Generic[P, S]):  # typ
             As `_free_parameters().vector`.
         """
         check_is_fitted(self, "_params")
-        moved = copy(self)
-        moved._params = self._score_function().params_at(np.asarray(vector, np.float64))
-        return moved
+        copied = copy(self)
+        copied._params = self._score_function().params_at(np.asarray(vector, np.float64))
+        return copied
 
     @available_if(_has_score_function)  # type: ignore[untyped-decorator]
     def _row_gradients(self, X: object) -> Floats:
@@ -611,9 +613,9 @@ class ModelEstimator(CallbackSupportMixin, BaseEstimator, Generic[P, S]):  # typ
 
     @available_if(_has_score_function)  # type: ignore[untyped-decorator]
     def _observed_information(self, X: object, sample_weight: ArrayLike | None = None) -> Floats:
-        """Return the observed information of X: minus the second derivatives of its log-likelihood.
+        """Return the observed information of X: minus the second derivatives of its log-likelihood, without the prior.
 
-        By Louis' formula: the complete-data information less the missing information. It does not include the prior.
+        By Louis' formula it is the complete-data information minus the missing information.
 
         Parameters
         ----------
@@ -663,6 +665,6 @@ class ModelEstimator(CallbackSupportMixin, BaseEstimator, Generic[P, S]):  # typ
         return story_html(self._fit_info()) if hasattr(self, "converged_") else ""
 
 
-def _weighted_sum(rows: Callable[[Block], Floats], block: Block) -> Floats:
-    """Return the weighted sum over the rows of a block, and their weight."""
-    return np.array([block.weights @ rows(block), block.weights.sum()])
+def _weighted_sum(row_values: Callable[[Block], Floats], block: Block) -> Floats:
+    """Return the weighted sum of the values of a block's rows, and their weight."""
+    return np.array([block.weights @ row_values(block), block.weights.sum()])

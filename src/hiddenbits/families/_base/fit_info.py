@@ -32,7 +32,7 @@ STOP_PHRASES = {
 
 
 def convergence_warnings(estimator: Estimator) -> list[str]:
-    """Return a sentence on why a fit stopped before it converged, or none."""
+    """Return a sentence about why the fit stopped before it converged; an empty list if it converged."""
     reason: Any = estimator.stop_reason_
     if reason not in NOT_CONVERGED:
         return []
@@ -40,7 +40,7 @@ def convergence_warnings(estimator: Estimator) -> list[str]:
 
 
 def fit_info(estimator: Estimator) -> dict[str, str]:
-    """Return the size of the data, the course and result of the fit, its warnings, and how columns were recoded."""
+    """Return a description of the data, the iterations, the result and warnings of the fit, and recoded columns."""
     total, n = estimator._fit_weight, len(estimator.restarts_)
     rows = f"{total:,.0f}" if total.is_integer() else f"weight {total:,.6g}"
     n_agreeing = getattr(estimator, "_n_agreeing", None)
@@ -51,7 +51,9 @@ def fit_info(estimator: Estimator) -> dict[str, str]:
         "stop": STOP_PHRASES[estimator.stop_reason_],
     }
     if estimator._objective_name and len(estimator.trace_):
-        baseline = "" if estimator._independent is None else f"; independent columns {estimator._independent:.4f}"
+        baseline = (
+            "" if estimator._independent_score is None else f"; independent columns {estimator._independent_score:.4f}"
+        )
         info["score"] = f"{estimator.trace_[-1] / total:.4f} nats per row ({estimator._objective_name}){baseline}"
         has_criteria = estimator._objective_name == LIKELIHOOD and estimator._prior_settings is not None
         if has_criteria and not prior_of(estimator):
@@ -72,10 +74,8 @@ def maximum_likelihood(estimator: Estimator, X: object, criterion: str) -> tuple
     """Return the log-likelihood of X and the weight of its rows; refuse a fit with a prior, or no exact likelihood."""
     table = as_table(estimator, X, reset=False)
     if prior := prior_of(estimator):
-        no_prior = ", ".join(f"{name}=0" for name in prior)
-        raise ValueError(
-            f"{criterion} is defined for maximum likelihood, but the model has a prior. Fit with {no_prior}."
-        )
+        zeros = ", ".join(f"{name}=0" for name in prior)
+        raise ValueError(f"{criterion} is defined for maximum likelihood, but the model has a prior. Fit with {zeros}.")
     if (kind := estimator._likelihood_kind) != "exact":
         raise ValueError(f"{criterion} needs an exact likelihood, but that of {estimator} is not exact ({kind}).")
     weight = total_weight(table)

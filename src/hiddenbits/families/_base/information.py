@@ -1,4 +1,4 @@
-"""The score of each row (gradient of its log-likelihood) and the observed information: the basis of standard errors."""
+"""The score of each row (gradient of its log-likelihood) and the observed information, for standard errors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hiddenbits.model_api import Footprint
 
 
 class ScoreFunction(Protocol):
-    """A family's scores and information at given parameters, in coordinates without constraints."""
+    """The scores of rows and the information at given parameters of a family, in unconstrained coordinates."""
 
     @property
     def n_coordinates(self) -> int:
@@ -46,6 +46,6 @@ def observed_information(scores: ScoreFunction, table: Table) -> Floats:
 
 
 def _grid(scores: ScoreFunction, table: Table) -> Grid:
-    """Return the blocks of a table, in which the gradients of one should fit in a core's cache."""
+    """Return blocks of a table, so small that the gradients of a block fit in a core's cache."""
     p, d = scores.n_coordinates, table.shape[1]
     return table.grid(block_height(Footprint(working=4 * p + d, statistics=p * p, flops=2 * p * p)))

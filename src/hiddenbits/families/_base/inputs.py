@@ -25,20 +25,20 @@ from hiddenbits.model_api import Key
 from hiddenbits.quoting import discreet, printable
 
 A = TypeVar("A", bound=AnyArray)
-SMALL_WEIGHTS = 0.1  # weights are small if the mean of those above 0 is below this
-SHUFFLED_CELLS = 1 << 27  # cells (1s, if it is sparse) of the longest table that is read into memory and shuffled
+SMALL_MEAN_WEIGHT = 0.1  # weights whose mean (without zeros) is below this are small
+SHUFFLED_CELLS = 1 << 27  # largest number of cells (1s, if sparse) of a table that is shuffled in memory
 
 
 @discreet()
 def as_table(estimator: Estimator, X: Any, *, reset: bool, sample_weight: Any = None) -> Table:
     """Return X as a Table with row weights; set or check the names, number and coding of its columns.
 
-    With `reset` they are set; without, the estimator must have been fitted. `sample_weight` multiplies the weights of
-    a Table; a string is the name of their column. Names of arrays and frames are checked by scikit-learn's rules.
+    With `reset`, for a fit, they are set; otherwise the estimator must be fitted, and they are checked. `sample_weight`
+    multiplies the weights of a Table; a string is the name of the column of weights.
     """
     if not reset:
         check_is_fitted(estimator, "_params")
-    checked = False
+    names_checked = False
     if isinstance(X, Table):
         table = X
     else:
@@ -47,11 +47,11 @@ def as_table(estimator: Estimator, X: Any, *, reset: bool, sample_weight: Any = 
         if opener.form == "frame":
             X = opened_frame(X).to_native()  # scikit-learn cannot read the names of a lazy frame
         table = opener.open(X, request)
-        checked = opener.form != "other" and table.coding is None
-        if checked:
-            _check_names_of(estimator, X, reset=reset)
+        names_checked = opener.form != "other" and table.coding is None
+        if names_checked:
+            _check_sklearn_names(estimator, X, reset=reset)
     _refuse_column_types(estimator, table)
-    if not checked:
+    if not names_checked:
         check_table_names(estimator, table, reset=reset)
     if reset:
         estimator.coding_, estimator._table_version = table.coding, table.version
@@ -64,7 +64,7 @@ def as_table(estimator: Estimator, X: Any, *, reset: bool, sample_weight: Any = 
 
 
 def _request(estimator: Estimator, sample_weight: Any, *, reset: bool) -> Request:
-    """Return how to read a table, for a fit (`reset`) or after one."""
+    """Return how to read a table: for a fit (`reset`), or for a method of a fitted estimator."""
     coding = None if reset else estimator._coding
     if estimator._takes_reals:
         request = Request(reals=True)
@@ -73,7 +73,7 @@ def _request(estimator: Estimator, sample_weight: Any, *, reset: bool) -> Reques
         choices = None if types is None or types == "auto" else Choices.of(column_types=types)
         levels = estimator.column_types is not None
         request = Request(threshold=estimator.threshold, levels=levels, choices=choices)
-    if isinstance(sample_weight, str):  # a column outside the model
+    if isinstance(sample_weight, str):  # the name of a column that is not part of the model
         request = replace(request, choices=replace(request.choices or Choices(), sample_weight=sample_weight))
     return replace(request, coding=coding, plain_only=not (reset or coding))
 
@@ -94,26 +94,26 @@ def _refuse_column_types(estimator: Estimator, table: Table) -> None:
 
 def _check_coding(estimator: Estimator, table: Table) -> None:
     """Refuse a table whose values were read differently from the fit, or whose columns have other levels."""
-    fitted, remedy = estimator._coding, "open_table(..., recode=model), where model is the fitted one."
-    name = None if fitted is None or table.coding is None else fitted.conflict(table.coding)
+    coding, remedy = estimator._coding, "open_table(..., recode=model), where model is the fitted one."
+    name = None if coding is None or table.coding is None else coding.conflict(table.coding)
     if name is not None:
         raise TableError(f"column {name!r} was read differently from the fit. Open the table with {remedy}")
-    if table.layout != layout_of(column_sizes(estimator), table.shape[1]):  # such as an array after a frame
+    if table.layout != layout_of(column_sizes(estimator), table.shape[1]):  # such as an array after a fit to a frame
         raise TableError(
             f"{type(estimator).__name__} was fitted to columns with other levels. Use a frame or file with the "
             f"columns of the fit, or open it with {remedy}"
         )
 
 
-def _check_names_of(estimator: Estimator, X: Any, *, reset: bool) -> None:
-    """Set or check names and number of columns by scikit-learn's rules; make the names in its errors printable."""
+def _check_sklearn_names(estimator: Estimator, X: Any, *, reset: bool) -> None:
+    """Let scikit-learn set or check the names and number of columns; make the names in its errors printable."""
     try:
         validate_data(estimator, X, skip_check_array=True, reset=reset)
     except ValueError as error:
         message = str(error)
         input_names = getattr(X, "column_names", getattr(X, "columns", ()))  # Arrow has `column_names`
         names = {str(name) for name in [*input_names, *getattr(estimator, "feature_names_in_", ())]}
-        for name in sorted(names, key=len, reverse=True):  # a newline within a name is not one of the message
+        for name in sorted(names, key=len, reverse=True):  # a name may contain a newline
             message = message.replace(name, printable(name))
         raise ValueError(printable(message, keep="\n")) from None
 
@@ -148,15 +148,14 @@ def total_weight(table: Table) -> float:
 
 
 def warn_of_small_weights(table: Table) -> None:
-    """Warn if the weights of a table are so small that the prior would outweigh its rows.
+    """Warn if the weights of a table are so small that the prior, in pseudo-rows of weight 1, may outweigh the rows.
 
-    The strength of a prior is in rows of weight 1. Weights that add up to more than the number of rows are ordinary:
-    they are counts of equal rows.
+    Large weights are ordinary: they are counts of equal rows.
     """
     if table.weights is None:
         return
     total, rows = float(table.weights.sum()), int(np.count_nonzero(table.weights))
-    if total < SMALL_WEIGHTS * rows:
+    if total < SMALL_MEAN_WEIGHT * rows:
         warnings.warn(
             f"The weights of {rows:,} rows add up to {total:.3g}. The data count as that few rows, and the prior "
             "may outweigh them. Scale survey weights to a mean of 1 first: w * len(w) / w.sum().",
@@ -172,25 +171,25 @@ def seed_of(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
-def rows_of(chunks: Iterable[A], n_rows: int) -> A:
+def rows_of(blocks: Iterable[A], n_rows: int) -> A:
     """Return the results of consecutive blocks as one array."""
     results: Any = None
     start = 0
-    for chunk in chunks:
+    for block in blocks:
         if results is None:
-            results = np.empty((n_rows, *chunk.shape[1:]), chunk.dtype)
-        results[start : start + len(chunk)] = chunk
-        start += len(chunk)
+            results = np.empty((n_rows, *block.shape[1:]), block.dtype)
+        results[start : start + len(block)] = block
+        start += len(block)
     if results is None or start != n_rows:
         raise RuntimeError(f"{start} of {n_rows} rows were returned: please report this as a bug.")
     return results  # type: ignore[no-any-return]
 
 
 def shuffled(table: Table, seed: int) -> Table:
-    """Return a table with its rows shuffled, in memory: stochastic steps are biased where a table is sorted.
+    """Return a table with its rows shuffled, in memory: on a sorted table stochastic steps are biased.
 
-    A table of more than `SHUFFLED_CELLS` is returned unchanged, whether in a file or in memory, so that the same rows
-    give the same fit.
+    A table of more than `SHUFFLED_CELLS` is returned unchanged, in memory or not, so that a table and its file give the
+    same fit.
     """
     source, n_rows = table.source, table.shape[0]
     if n_rows * source.row_cells > SHUFFLED_CELLS:

@@ -49,7 +49,7 @@ class LatentSpaceEstimator(LatentEstimator[P, S]):
 
     @abstractmethod
     def _standardized(self) -> tuple[Floats, Floats]:
-        """Return standardized loadings, (columns, dimensions), and the factors that make them slopes, (columns,)."""
+        """Return standardized loadings, (columns, dimensions), and the factors that give slopes, (columns,)."""
 
     @property
     def _n_features_out(self) -> int:
@@ -108,8 +108,8 @@ class LatentSpaceEstimator(LatentEstimator[P, S]):
         method : {"varimax", "promax", "oblimin"}, default="varimax"
             Orthogonal (varimax) or oblique factors (promax, oblimin).
         kaiser : bool, optional
-            Kaiser's normalization: rows of loadings are scaled to length 1 to find the rotation. By default as in
-            these programs: only for promax.
+            Kaiser's normalization: rows of loadings are scaled to length 1 to find the rotation. By default only for
+            promax, as in R.
         power : float, default=4.0
             Power of the promax target.
 

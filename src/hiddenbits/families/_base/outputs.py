@@ -1,4 +1,4 @@
-"""Results as the same type as X: an array for an array, a frame for a frame."""
+"""Results in the form of X: an array for an array, a frame for a frame."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from hiddenbits.families._base.protocol import Estimator
 
 
 def like_input(X: Any, values: AnyArray, names: Sequence[str] | None = None) -> Any:
-    """Return `values` as a frame of X's library, with its column names and index; unchanged if X is no frame.
+    """Return `values` as a frame of X's library, with X's column names and index; unchanged if X is no frame.
 
-    `names` are those of the model's columns, where they differ from the frame's.
+    `names` replaces the column names, if the model's columns are not those of X.
     """
     if not is_frame(X):
         return values
@@ -38,9 +38,9 @@ def like_input(X: Any, values: AnyArray, names: Sequence[str] | None = None) -> 
 
 
 def in_original_values(X: Any, table: Table, completed: AnyArray) -> Any:
-    """Return the frame X with its missing values imputed in the user's original values; 0/1 columns have P(x = 1).
+    """Return X with its missing values imputed by original values; in columns of 0 and 1, by P(x = 1).
 
-    For a file, or anything else that has columns and is no frame, a dict of its columns; for an array an array.
+    For a frame a frame, for an array an array; for a file and anything else with named columns, a dict of them.
     """
     if table.read_as is None or not ((coding := table.read_as.coding).named or coding.has_levels):
         return completed
@@ -52,8 +52,10 @@ def in_original_values(X: Any, table: Table, completed: AnyArray) -> Any:
     for name, cells in table.read_as.decoded(completed).items():
         column = frame[:, list(labels).index(name)]
         if name in table.read_as.cells and all(a is b or a == b for a, b in zip(column.to_list(), cells, strict=True)):
-            continue  # nothing was imputed: the column keeps its type
-        imputed = nw.new_series(name, _one_type(cells), backend=frame.implementation)  # "4 or 5" may be among numbers
+            continue  # no value was imputed: the column keeps its type
+        imputed = nw.new_series(
+            name, _as_one_type(cells), backend=frame.implementation
+        )  # numbers, or strings if one is "4 or 5"
         if column.dtype == nw.Categorical or (
             isinstance(column.dtype, nw.Enum) and {*cells} <= {*column.dtype.categories}
         ):
@@ -70,17 +72,17 @@ def in_original_values(X: Any, table: Table, completed: AnyArray) -> Any:
 def sampled_values(estimator: Estimator, bits: AnyArray) -> Any:
     """Return sampled rows in the original values of a recoded fit: a frame like that of the fit, for a file a dict.
 
-    A row has one value in each one-hot column. If several or none were sampled, it has the most probable of those
-    sampled, or of all, given the rest of the row.
+    A row has one value in each one-hot column. If several bits were sampled, it is the most probable of their values
+    given the rest of the row; if none was, the most probable of all values.
     """
     coding = estimator._coding
     if coding is None or coding.only_binary or estimator.threshold is not None:
         return in_container(estimator, bits)
-    scores = _with_one_hot_maximum(estimator, coding, bits)
+    values_of_bits = _with_one_hot_maximum(estimator, coding, bits)
     columns: dict[str, Any] = {}
     for column, positions in zip(coding.columns, coding.bits_of(), strict=True):
-        values = column.decode(scores[:, positions])
-        columns[column.name] = [int(value) for value in values] if column.how == "binary" else _one_type(values)
+        values = column.decode(values_of_bits[:, positions])
+        columns[column.name] = [int(value) for value in values] if column.how == "binary" else _as_one_type(values)
     if coding.frame is not None:
         backend: Any = coding.frame
         return nw.from_dict(columns, backend=backend).to_native()
@@ -103,7 +105,7 @@ def _as_array(columns: dict[str, list[Any]]) -> AnyArray:
 
 
 def _with_one_hot_maximum(estimator: Estimator, coding: Coding, bits: AnyArray) -> AnyArray:
-    """Return sampled bits as numbers whose maximum within each one-hot column is at the value of the row."""
+    """Return sampled bits as numbers, the largest of which within each one-hot column is the row's value."""
     values = bits.astype(np.float64)
     ambiguous = np.zeros(bits.shape, bool)
     for column, positions in zip(coding.columns, coding.bits_of(), strict=True):
@@ -118,7 +120,7 @@ def _with_one_hot_maximum(estimator: Estimator, coding: Coding, bits: AnyArray) 
     return values
 
 
-def _one_type(cells: list[Any]) -> list[Any]:
-    """Return cells as strings if some are strings and some are not."""
+def _as_one_type(cells: list[Any]) -> list[Any]:
+    """Return cells as they are, or all as strings if only some are."""
     types = {type(cell) for cell in cells if cell is not None}
     return [None if cell is None else str(cell) for cell in cells] if str in types and len(types) > 1 else cells

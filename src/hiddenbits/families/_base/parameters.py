@@ -32,21 +32,21 @@ COLUMN_TYPES: list[object] = [StrOptions({"auto", "binary", "nominal", "ordinal"
 
 @dataclass(frozen=True)
 class HiddenParts:
-    """A size of the latent structure (such as the number of classes), and what a table needs to support it.
+    """Classes, dimensions or the like, whose number a table limits.
 
     Attributes
     ----------
-    word : str
-        What is counted, in the plural: "classes".
-    need : {"rows", "columns"}
-        What the table needs as many of.
+    plural : str
+        Their name, in the plural: "classes".
+    limited_by : {"rows", "columns"}
+        Whether the rows or the columns of a table limit their number.
     parameter : str
         The hyperparameter: a number, or one per layer. Other values, such as strings, are not checked.
-    each : int
+    per_row : int
         How many of them one row can support.
     """
 
-    word: str
-    need: Literal["rows", "columns"] = "rows"
+    plural: str
+    limited_by: Literal["rows", "columns"] = "rows"
     parameter: str = "n_components"
-    each: int = 1
+    per_row: int = 1

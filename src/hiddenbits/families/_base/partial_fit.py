@@ -35,14 +35,14 @@ E = TypeVar("E", bound=Estimator)
 
 
 def update_online(estimator: Estimator, X: object, sample_weight: ArrayLike | None) -> None:
-    """Update the estimator with a batch of rows; an unfitted one is fitted to them first."""
+    """Update the estimator with a batch of rows; an unfitted estimator is first fitted to the batch."""
     estimator._validate_params()
     fitted = hasattr(estimator, "_params")
     table = as_table(estimator, X, reset=not fitted, sample_weight=sample_weight)
     refuse_unsupported(estimator, table, more_rows=True)
     model, executor = estimator._model(), current().executor
-    form = online_form(model)
-    if not isinstance(form, Averages):
+    online_model = online_form(model)
+    if not isinstance(online_model, Averages):
         raise ValueError(
             'partial_fit needs a model that can be enumerated (method="exact"). Otherwise use fit on the whole table, '
             "which may be larger than memory."
@@ -53,8 +53,8 @@ def update_online(estimator: Estimator, X: object, sample_weight: ArrayLike | No
         if running is None or not fitted:
             estimator._online_seed = seed_of(estimator.random_state)
         params = estimator._params if fitted else _first_fit(estimator, grid, executor)
-        if running is None:  # continue from a `fit`: its rows count as the statistics that the model expects
-            stats = form.pseudo_statistics(params, estimator._fit_weight)
+        if running is None:  # after a `fit`, the statistics of its rows are those that the fitted model expects
+            stats = online_model.pseudo_statistics(params, estimator._fit_weight)
             running = Running(stats.scaled(1.0 / estimator._fit_weight), estimator.n_iter_, estimator._fit_weight)
         key = Key(estimator._online_seed, 0, running.steps)
         params, running = online_pass(model, params, running, executor, grid, key)
@@ -65,14 +65,14 @@ def _first_fit(estimator: Estimator, grid: Grid, executor: Executor) -> Any:
     """Return the initial parameters of online EM: those of a fit to the first rows, with restarts and stages."""
     settings = replace(
         estimator._settings(),
-        n_init=estimator._first_restarts(),
+        n_init=estimator._online_restarts(),
         seed=estimator._online_seed,
         online_passes=0,
         start_rows=None,
     )
     grid = first_rows(grid, executor, estimator._online_seed)
     if grid.table.source.resident and not isinstance(without_progress(executor), Local):
-        executor = Local()  # few rows, in this process
+        executor = Local()  # these are few rows
     return estimator._canonical_params(estimator._loop(estimator._model(), grid, executor, settings, None, None).params)
 
 

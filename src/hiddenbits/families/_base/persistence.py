@@ -38,8 +38,8 @@ from hiddenbits.store.validation import (
 
 E = TypeVar("E")
 
-# The estimators by name: what a model file may hold, and what the contract tests run over. Files identify estimators by
-# these names only, never by class or module, so both may change.
+# The estimators that a model file may hold, by name (contract tests cover all of them). Files identify estimators only
+# by these names, so that classes and modules may be renamed.
 NAMES = (
     "IndependentColumns",
     "LatentClassAnalysis",
@@ -113,8 +113,8 @@ def restored_coding(meta: Any, n_columns: int, names: Any) -> Coding | None:
     if CODING not in meta:
         return None
     coding = Coding.from_plain(meta[CODING])
-    fits = len(coding.sizes) == n_columns and names == (list(coding.column_names) if coding.named else None)
-    require(fits, "the coding of its columns does not fit their names")
+    matches = len(coding.sizes) == n_columns and names == (list(coding.column_names) if coding.named else None)
+    require(matches, "the coding of its columns does not fit their names")
     return coding
 
 
@@ -173,7 +173,7 @@ def load(path: str | os.PathLike[str], expected: type[E] | None = None) -> E:
     written_by = stored.meta.pop(WRITTEN_BY, None)
     try:
         return restored(stored.kind, stored.meta, stored.arrays)  # type: ignore[no-any-return]
-    except MemoryError:  # not the fault of the file
+    except MemoryError:  # the file may be valid
         raise
     except Exception as error:
         problem = f"is not a valid {stored.kind}"
@@ -192,8 +192,8 @@ def restored(kind: str, meta: Any, arrays: Any) -> Any:
     params = exactly(model.params_type, unprefixed("params", arrays), "parameters")
     flaw = params.flaw() or model.mismatch(params)
     require(flaw is None, str(flaw))
-    fits = is_count(n_columns) and sum(column_sizes(estimator) or (n_columns,)) == params.n_columns
-    require(fits, "the number of columns does not fit its arrays")
+    matches = is_count(n_columns) and sum(column_sizes(estimator) or (n_columns,)) == params.n_columns
+    require(matches, "the number of columns does not fit its arrays")
     require_names(names, n_columns)
     if names is not None:
         estimator.feature_names_in_ = np.array(names, dtype=object)
@@ -218,16 +218,16 @@ def _restored_record(params: Params, model: Model[Any, Any], meta: Any, arrays: 
     require(trace.ndim == 1 and objectives.ndim == 1, "its trace is not a list")
     require(isinstance(restarts, list) and len(restarts) == len(objectives), "its restarts are not complete")
     require(all(isinstance(r, list) and len(r) == 2 and is_count(r[0]) for r in restarts), "a restart is damaged")
-    started = np.array([n_iter == 0 for n_iter, _ in restarts], bool)  # without an iteration there is no objective
-    objective = np.where(started & (objectives == -np.inf), 0.0, objectives)
-    require_moderate([trace, objective], LARGEST_OBJECTIVE)
+    has_no_iteration = np.array([n_iter == 0 for n_iter, _ in restarts], bool)  # and so its objective is -inf
+    finite_objectives = np.where(has_no_iteration & (objectives == -np.inf), 0.0, objectives)
+    require_moderate([trace, finite_objectives], LARGEST_OBJECTIVE)
     running = None
     if meta["running"] is not None:
         require(isinstance(meta["running"], list) and len(meta["running"]) == 2, "its running statistics are damaged")
         require(all(map(is_count, meta["running"])), "its running statistics are damaged")
         stats = exactly(model.stats_type, unprefixed("running", arrays), "running statistics")
-        form = online_form(model)
-        flaw = form.stats_flaw(stats, params) if isinstance(form, Averages) else "it does not learn online"
+        online = online_form(model)
+        flaw = online.stats_flaw(stats, params) if isinstance(online, Averages) else "it does not learn online"
         require(flaw is None, str(flaw))
         array_names |= {f"running.{name}" for name in stats.to_arrays()}
         running = Running(stats, meta["running"][0], float(weight))
@@ -239,7 +239,7 @@ def _restored_record(params: Params, model: Model[Any, Any], meta: Any, arrays: 
         trace=trace,
         n_iter=meta["n_iter"],
         restarts=[
-            Restart(float(o), n, StopReason(reason)) for o, (n, reason) in zip(objectives, restarts, strict=True)
+            Restart(float(best), n, StopReason(reason)) for best, (n, reason) in zip(objectives, restarts, strict=True)
         ],
         running=running,
     )
@@ -256,7 +256,7 @@ def name_of(estimator: object) -> str:
 
 
 def saved_as(estimator: object) -> Any:
-    """Return the class that is saved: the estimator's own, or the public class of a paper's variant."""
+    """Return the class under which an estimator is saved: its class, or the public one of a paper's variant."""
     return getattr(estimator, "_saved_as", type(estimator))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from hiddenbits.array_types import Floats
 from hiddenbits.display import SummaryTable
 
-MOST_NAMES, NAME_LENGTH = 4, 24  # names in a list, and characters of a name
+MAX_NAMES, MAX_NAME_LENGTH = 4, 24  # names in a list, and characters of a name
 
 
 def spectrum_table(eigenvalues: Floats, by_chance: Floats | None = None) -> SummaryTable:
@@ -24,12 +24,12 @@ def spectrum_table(eigenvalues: Floats, by_chance: Floats | None = None) -> Summ
 
 def strongest(values: Floats, names: Sequence[str]) -> str:
     """Return the names of the largest values of at least 0.05, as text: "bread 0.61, milk 0.43"."""
-    order = [j for j in np.argsort(-values, kind="stable")[:MOST_NAMES] if values[j] >= 0.05]
+    order = [j for j in np.argsort(-values, kind="stable")[:MAX_NAMES] if values[j] >= 0.05]
     return ", ".join(f"{_short(names[j])} {values[j]:.2f}" for j in order) or "-"
 
 
 def _short(name: str) -> str:
-    return name if len(name) <= NAME_LENGTH else f"{name[: NAME_LENGTH - 3]}..."
+    return name if len(name) <= MAX_NAME_LENGTH else f"{name[: MAX_NAME_LENGTH - 3]}..."
 
 
 def strongest_each_way(W: Floats, names: Sequence[str], up: str, down: str) -> dict[str, list[str]]:

@@ -1,4 +1,4 @@
-"""The base classes of estimators whose rows have latent variables: of any kind, classes, or binary causes."""
+"""The base classes of estimators whose rows have latent variables: of any kind, or classes."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def _is_not_classes(estimator: LatentEstimator[Any, Any]) -> bool:
 class LatentEstimator(TransformerMixin, ModelEstimator[P, S]):  # type: ignore[misc]
     """Base of the estimators whose rows have latent variables."""
 
-    _latent_axis: ClassVar[str] = "K"  # letter of their number in the shapes of the parameters
-    _latent_name: ClassVar[str] = "dimension"  # what one of them is called
+    _latent_axis: ClassVar[str] = "K"  # letter of the number of latent variables in the shapes of parameters
+    _latent_name: ClassVar[str] = "dimension"  # name of one latent variable
 
     @abstractmethod
     def _model(self) -> CodeModel[P, S]:

@@ -74,7 +74,7 @@ def write_results(model: Estimator, method: str, X: object, path: str | os.PathL
     if exists:
         raise FileExistsError(f"{printable(folder)} exists. Remove it first, or specify another path.")
     table = as_table(model, X, reset=False)
-    names = _columns(model, method, table.names)
+    names = _result_names(model, method, table.names)
     read_as = table.read_as if table.only_bits else None
     rows = max(1, min(FILE_BYTES // (8 * len(names)), table.part_rows(1)))
     with whole_folder(folder) as unfinished:
@@ -89,12 +89,12 @@ def _write_piece(
     model: Estimator,
     method: str,
     folder: Path,
-    final: Path,
+    final_folder: Path,
     names: list[str],
     read_as: ReadColumns | None,
     piece: Piece,
 ) -> int:
-    """Write the results of some rows into a folder that will be called `final`; return how many rows."""
+    """Write the results of some rows to `folder`, later renamed to `final_folder`; return the number of rows."""
     pa = pyarrow()
     values = np.asarray(getattr(model, METHODS[method])(piece.table))
     results = pa.table([np.ascontiguousarray(column) for column in values.reshape(len(values), -1).T], names=names)
@@ -105,13 +105,13 @@ def _write_piece(
             f"{printable(folder)} does not exist on this worker: use a folder that every worker can write to."
         )
     name = f"rows{piece.start:013d}.parquet"
-    with whole_file(folder / name, shown=final / name) as file:
+    with whole_file(folder / name, shown=final_folder / name) as file:
         pa.parquet.write_table(results, file)
     return len(values)
 
 
 def _with_table_columns(read_as: ReadColumns, results: Any, completed: AnyArray | None, start: int) -> Any:
-    """Return results after the columns outside the model; completed rows as all columns of the table, in its order."""
+    """Return the columns outside the model, then the results; for completed rows, all columns in the table's order."""
     pa, types = pyarrow(), read_as.types()
     arrow = {bool: pa.bool_(), int: pa.int64(), float: pa.float64(), str: pa.string()}
     if completed is None:
@@ -126,7 +126,7 @@ def _with_table_columns(read_as: ReadColumns, results: Any, completed: AnyArray 
     return results
 
 
-def _columns(model: Estimator, method: str, names: Any) -> list[str]:
+def _result_names(model: Estimator, method: str, names: Any) -> list[str]:
     """Return the names of the columns of the results of a method."""
     if method == "score_samples":
         return ["log_likelihood"]

@@ -3,8 +3,8 @@
     y ~ N(0, I),  x = W y                                                                                 eqs 1, 2
     s_i = sgn(h_i + x_i)                                              eqs 3 and 8; h_i = Phi^-1(P(s_i = 1))  eq 9
 
-The paper fits W to the correlations that pairs of columns imply (`factors`). In that form most real rows have
-probability 0, and W W' estimated from data has |w_i|^2 > 1. So every column has noise, with a total variance of 1,
+The paper fits W to correlations that are estimated from pairs of columns (`factors`). In that model most real rows have
+probability 0, and |w_i|^2 may be above 1. So here every column has noise, and its latent variable a variance of 1,
 
     s_i = sgn(h_i + w_i.y + sqrt(psi_i) e_i),  psi_i = 1 - |w_i|^2:  P(s_i = 1 | y) = Phi((h_i + w_i.y)/sqrt(psi_i)),
 
@@ -53,13 +53,13 @@ class Clipped(Declared[ClippedParams], ClippedRows):
     n_components : int or "parallel"
         P; "parallel": the number of eigenvalues above chance.
     biases : bool
-        Whether each column has its own h; otherwise all h are 0, and eq. 7 holds.
+        Whether each column has its own h. False: all h are 0, and eq. 7 holds.
     pseudo_rows : float
         Rows of independent columns, added to the table of a pair with an empty cell.
     smooth : {"empty", "all"}
-        Whether only to such pairs, or to all.
+        Whether pseudo-rows are added only to such pairs, or to all.
     cap : float
-        The largest |w|^2.
+        The largest |w|^2, the communality of a column.
     factor_steps : int
         Steps of principal-axis factoring after PCA.
     n_draws, seed : int
@@ -93,7 +93,7 @@ class Clipped(Declared[ClippedParams], ClippedRows):
     carry_type = None
 
     def footprint(self, n_columns: int, row_cells: float) -> Footprint:
-        """Return the cost of inference for a block; blocks of the fit have the height of `pair_counts.block_rows`."""
+        """Return the cost of inference for a block; a fit has blocks of `pair_counts.block_rows` rows."""
         p = packed_size(1 if self.n_components == "parallel" else self.n_components)
         return Footprint(working=8 * n_columns + 6 * p, statistics=n_columns, flops=4.0 * n_columns * p)
 
@@ -119,18 +119,18 @@ class Clipped(Declared[ClippedParams], ClippedRows):
         return pair_log_likelihood(params, stats)
 
     def update(self, params: ClippedParams, stats: ClippedStats) -> ClippedParams:
-        """Return the parameters that follow from the counts; those before do not matter."""
+        """Return the parameters that follow from the counts; the previous ones do not matter."""
         C, h, varies = self.latent_correlations(stats)
-        inner, n_components = np.ix_(varies, varies), self.n_components
-        spectrum, chance = eigenvalues(C[inner]), np.zeros(0)
+        varying, n_components = np.ix_(varies, varies), self.n_components
+        spectrum, chance = eigenvalues(C[varying]), np.zeros(0)
         if n_components == "parallel":
             chance = self.chance_quantiles(stats, varies)
-            n_components = above_chance(spectrum, chance)
+            n_components = n_above_chance(spectrum, chance)
         W = np.zeros((len(h), n_components))
         if varies.any():
-            W_varying = factors(clipped(C[inner], FLOOR), n_components, self.cap, self.factor_steps)
+            W_varying = factors(clipped(C[varying], MIN_EIGENVALUE), n_components, self.cap, self.factor_steps)
             W[varies, : W_varying.shape[1]] = W_varying
-        bit_spectrum = eigenvalues(bit_covariances(stats, biases=self.biases)[inner])
+        bit_spectrum = eigenvalues(bit_covariances(stats, biases=self.biases)[varying])
         return ClippedParams(W, h, C, spectrum, bit_spectrum, chance)
 
     def latent_correlations(self, counts: PairCounts) -> tuple[Floats, Floats, NDArray[np.bool_]]:
@@ -144,15 +144,15 @@ class Clipped(Declared[ClippedParams], ClippedRows):
     def chance_quantiles(self, counts: PairCounts, varies: NDArray[np.bool_]) -> Floats:
         """Return the 95% quantiles of the eigenvalues of C^XX over simulated tables of independent columns.
 
-        Horn's parallel analysis. The tables have the rows, the margins and the share of missing values of the counted
-        one. For very long tables fewer rows are simulated, and the deviations of eigenvalues from 1 are scaled by the
-        square root of the rows.
+        Horn's parallel analysis. The simulated tables have the rows, margins and missing shares of the counted table.
+        If that is very long, fewer rows are simulated, and the deviations of eigenvalues from 1, which are proportional
+        to 1 / sqrt(rows), are scaled.
         """
         ones, cells = counts.column_ones[varies], counts.column_seen[varies]
         k, rows = len(ones), max(2, round(float(np.max(counts.seen))))
-        simulated = min(rows, max(SIMULATED_ROWS, ROWS_PER_COLUMN * k))
+        simulated = min(rows, max(MIN_SIMULATED_ROWS, ROWS_PER_COLUMN * k))
         rng, spectra = np.random.default_rng([self.seed, 0xC4A]), []
-        for _ in range(int(np.clip(SIMULATED_PAIRS / max(k * k / 2, 1), FEWEST_TABLES, MOST_TABLES))):
+        for _ in range(int(np.clip(SIMULATED_PAIRS / max(k * k / 2, 1), MIN_TABLES, MAX_TABLES))):
             x = (rng.random((simulated, k)) < ones / cells).astype(np.uint8)
             observed: Bits = AllOnes(x.shape)
             if counts.seen.size > 1:
@@ -160,15 +160,15 @@ class Clipped(Declared[ClippedParams], ClippedRows):
                 x, observed = x & o, Dense(o)
             block = Block(Dense(x), observed, np.ones(simulated), 0, 0)
             spectra.append(eigenvalues(self.latent_correlations(count_pairs(block))[0]))
-        quantiles = np.quantile(spectra, QUANTILE, axis=0) if k else np.zeros(0)
+        quantiles = np.quantile(spectra, CHANCE_QUANTILE, axis=0) if k else np.zeros(0)
         return np.asarray(1.0 + (quantiles - 1.0) * np.sqrt(simulated / rows))
 
     def corrected(self, params: ClippedParams) -> Floats:
         """Return C^XX with positive eigenvalues and a unit diagonal, from which W is computed."""
-        return clipped(params.correlation, FLOOR)
+        return clipped(params.correlation, MIN_EIGENVALUE)
 
     def sample_all(self, params: ClippedParams, root: Floats, n: int, rng: np.random.Generator) -> tuple[Bytes, Floats]:
-        """Sample n rows whose latent variables have the correlations root @ root.T, without latent positions."""
+        """Sample n rows whose latent variables have the correlations root @ root.T; they have no latent positions."""
         z = rng.standard_normal((n, params.n_columns)) @ root.T
         z += params.biases
         return (z > 0.0).view(np.uint8), np.zeros((n, 0))
@@ -184,34 +184,34 @@ class Clipped(Declared[ClippedParams], ClippedRows):
         return None
 
     def pseudo_statistics(self, params: ClippedParams, weight: float) -> ClippedStats:
-        """Return the expected counts of rows from the model, to which `partial_fit` adds further rows."""
+        """Return the expected counts of rows from the model, to which `partial_fit` adds the counts of a batch."""
         return expected_counts(params, weight)
 
 
 # From the 2 x 2 tables of all pairs of columns to the probit factor model, without the rows.
 #
 # 1. C^XX pair by pair: tetrachoric correlations (eq. 10), or sin(pi C^SS / 2) without biases (eq. 7).
-# 2. Estimated pair by pair, C^XX may have large negative eigenvalues: they are raised to FLOOR, and the matrix is
-#    scaled back to a unit diagonal. Without the scaling, |w|^2 > 1 for many columns.
+# 2. Estimated pair by pair, C^XX may have large negative eigenvalues: they are raised to MIN_EIGENVALUE, and the matrix
+#    is scaled back to a unit diagonal. Without the scaling, |w|^2 > 1 for many columns.
 # 3. W from the leading eigenpairs; |w|^2 is capped, so that every column keeps some noise.
-# 4. These eigenpairs contain a part of each column's own noise: hardly any with many columns, but with five so much
-#    that the model is worse than independent columns. So the diagonal is replaced by |w|^2, and W is computed again:
-#    a few steps of principal-axis factoring. Many would drive some |w|^2 to the cap (a Heywood case).
+# 4. These eigenpairs contain a part of each column's noise: hardly any with many columns, but with five so much that
+#    the model is worse than independent columns. So the diagonal is replaced by |w|^2, and W is computed again: a few
+#    steps of principal-axis factoring. Many steps would drive some |w|^2 to the cap (a Heywood case).
 #
 # Columns that do not vary have w = 0.
 
-FLOOR = 1e-6  # smallest eigenvalue of the corrected matrix
-LANCZOS_SHARE, LANCZOS_COLUMNS = 8, 200  # Lanczos is faster for less than 1/8 of the eigenpairs, from 200 columns on
-QUANTILE = 0.95  # of eigenvalues over simulated tables
-FEWEST_TABLES, MOST_TABLES, SIMULATED_PAIRS = 5, 100, 100_000  # with many columns spectra hardly vary between tables
-SIMULATED_ROWS, ROWS_PER_COLUMN = 4000, 10  # most rows of a simulated table: beyond, deviations shrink as 1/sqrt(rows)
-TINY = 1e-12  # least probability of a cell
-NEAR_ONE = 1.0 - 1e-12
-TILE = 256  # columns on either side of a tile of pairs
+MIN_EIGENVALUE = 1e-6  # smallest eigenvalue of the corrected matrix
+LANCZOS_RATIO, MIN_LANCZOS_COLUMNS = 8, 200  # Lanczos is faster from 8 columns per eigenpair and 200 columns on
+CHANCE_QUANTILE = 0.95  # quantile of the eigenvalues over simulated tables
+MIN_TABLES, MAX_TABLES, SIMULATED_PAIRS = 5, 100, 100_000  # fewer tables with many columns: spectra then vary little
+MIN_SIMULATED_ROWS, ROWS_PER_COLUMN = 4000, 10  # longer tables are simulated with max(4000, 10 d) rows
+MIN_PROBABILITY = 1e-12  # of a cell
+MAX_CORRELATION = 1.0 - 1e-12
+TILE_COLUMNS = 256  # columns on either side of a tile of pairs
 
 
 def bit_covariances(counts: PairCounts, *, biases: bool) -> Floats:
-    """Return C^SS: the covariances of s, or without biases <s_i s_j>."""
+    """Return C^SS: the covariances of s; without biases the mean products <s_i s_j>."""
     d = counts.n_columns
     cells = np.maximum(np.broadcast_to(counts.seen, (d, d)), np.finfo(float).tiny)
     first = counts.ones / cells
@@ -232,25 +232,26 @@ def eigenvalues(matrix: Floats) -> Floats:
 
 def factors(matrix: Floats, n_components: int, cap: float, n_steps: int) -> Floats:
     """Return W: the leading eigenpairs of a correlation matrix, refined by steps of principal-axis factoring."""
-    W, reduced = capped(leading(matrix, n_components), cap), matrix.copy()
+    W, reduced = cap_communalities(leading_components(matrix, n_components), cap), matrix.copy()
     for _ in range(n_steps):
         np.fill_diagonal(reduced, (W**2).sum(axis=1))
-        W = capped(leading(reduced, n_components), cap)
+        W = cap_communalities(leading_components(reduced, n_components), cap)
     return W
 
 
-def capped(W: Floats, cap: float) -> Floats:
-    """Return W with |w|^2 of at most `cap`; with a cap of 1, noise that only results from FLOOR is removed."""
+def cap_communalities(W: Floats, cap: float) -> Floats:
+    """Return W with |w|^2 of at most `cap`; with a cap of 1, noise that is only due to MIN_EIGENVALUE is removed."""
     communality = np.maximum((W**2).sum(axis=1), np.finfo(float).tiny)
-    most = np.where(communality > 1.0 - 2.0 * FLOOR, 1.0, communality) if cap == 1.0 else np.minimum(communality, cap)
-    return np.asarray(W * np.sqrt(most / communality)[:, None])
+    is_noiseless = communality > 1.0 - 2.0 * MIN_EIGENVALUE
+    target = np.where(is_noiseless, 1.0, communality) if cap == 1.0 else np.minimum(communality, cap)
+    return np.asarray(W * np.sqrt(target / communality)[:, None])
 
 
-def leading(matrix: Floats, n_components: int) -> Floats:
+def leading_components(matrix: Floats, n_components: int) -> Floats:
     """Return the leading eigenvectors times the square roots of their eigenvalues, the largest entries positive."""
     k = len(matrix)
     n = min(n_components, k)
-    values, vectors = _lanczos(matrix, n) if k >= LANCZOS_COLUMNS and LANCZOS_SHARE * n <= k else (None, None)
+    values, vectors = _lanczos(matrix, n) if k >= MIN_LANCZOS_COLUMNS and LANCZOS_RATIO * n <= k else (None, None)
     if values is None or vectors is None:
         values, vectors = eigh(matrix, subset_by_index=(k - n, k - 1))
     order = np.argsort(-values, kind="stable")
@@ -260,7 +261,7 @@ def leading(matrix: Floats, n_components: int) -> Floats:
 
 
 def _lanczos(matrix: Floats, n: int) -> tuple[Floats | None, Floats | None]:
-    """Return leading eigenpairs; None if they are too close to each other for the method to converge."""
+    """Return leading eigenpairs; None if eigenvalues are too close to each other for the method to converge."""
     start = np.random.default_rng(0).standard_normal(len(matrix))  # fixed, for identical results
     try:
         values, vectors = eigsh(matrix, k=n, which="LA", v0=start, tol=1e-13)
@@ -269,8 +270,8 @@ def _lanczos(matrix: Floats, n: int) -> tuple[Floats | None, Floats | None]:
     return values, vectors
 
 
-def above_chance(spectrum: Floats, chance: Floats) -> int:
-    """Return the number of leading eigenvalues above their quantiles by chance, at least 1."""
+def n_above_chance(spectrum: Floats, chance: Floats) -> int:
+    """Return the number of leading eigenvalues above their chance quantiles, at least 1."""
     below = np.flatnonzero(spectrum <= chance)
     return max(1, int(below[0]) if len(below) else len(spectrum))
 
@@ -278,27 +279,28 @@ def above_chance(spectrum: Floats, chance: Floats) -> int:
 def pair_log_likelihood(params: ClippedParams, counts: PairCounts) -> float:
     """Return the pairwise log-likelihood of the model, Sum_{i<j} Sum_cells n ln P / (d - 1).
 
-    Each column is in d - 1 pairs: for independent columns it is the log-likelihood itself. Otherwise it lacks the
-    dependence of more than two columns.
+    Each column is in d - 1 pairs, so that for independent columns it is the log-likelihood itself. Otherwise it ignores
+    the joint dependence of more than two columns.
     """
     d, h, W = params.n_columns, params.biases, params.loadings
     if d == 1:
-        ones, cells, p = counts.column_ones, counts.column_seen, np.clip(ndtr(h), TINY, 1.0 - TINY)
+        ones, cells = counts.column_ones, counts.column_seen
+        p = np.clip(ndtr(h), MIN_PROBABILITY, 1.0 - MIN_PROBABILITY)
         return float((ones * np.log(p) + (cells - ones) * np.log1p(-p))[0])
-    total, tiles = 0.0, [slice(start, min(start + TILE, d)) for start in range(0, d, TILE)]
+    total, tiles = 0.0, [slice(start, min(start + TILE_COLUMNS, d)) for start in range(0, d, TILE_COLUMNS)]
     for number, rows in enumerate(tiles):
         for columns in tiles[number:]:
             pairs = np.arange(rows.start, rows.stop)[:, None] < np.arange(columns.start, columns.stop)
             table = [cell[pairs] for cell in counts.cells(rows, columns)]
             first, second = (np.broadcast_to(x, pairs.shape)[pairs] for x in (h[rows, None], h[columns]))
             for cell, p in zip(table, cell_probabilities(first, second, (W[rows] @ W[columns].T)[pairs]), strict=True):
-                total += float(cell @ np.log(np.maximum(p, TINY)))
+                total += float(cell @ np.log(np.maximum(p, MIN_PROBABILITY)))
     return total / (d - 1)
 
 
 def cell_probabilities(h: Floats, k: Floats, rho: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return P of the four cells of pairs, in the order of `pair_counts.Cells`."""
-    p, q, both = ndtr(h), ndtr(k), orthant_probability(h, k, np.clip(rho, -NEAR_ONE, NEAR_ONE))
+    """Return the probabilities of the four cells of pairs, in the order of `pair_counts.TwoByTwoTables`."""
+    p, q, both = ndtr(h), ndtr(k), orthant_probability(h, k, np.clip(rho, -MAX_CORRELATION, MAX_CORRELATION))
     return both, p - both, q - both, 1.0 - p - q + both
 
 
@@ -315,11 +317,11 @@ def expected_counts(params: ClippedParams, weight: float) -> ClippedStats:
 
 # The method of Lee and Sompolinsky: the leading eigenvectors of the uncorrected C^XX, and columns without noise.
 #
-# Pairs with an empty cell have pseudo-rows here, too: the paper does not describe how it handled them. Negative
+# Pairs with an empty cell have pseudo-rows here, too, because the paper does not describe how it handled them. Negative
 # eigenvalues stay. A column is sgn(Delta + w.y) with Delta = |w| Phi^-1(P(s = 1)) (eq 9), so that only the direction of
-# w matters: rows of W are scaled to length 1, whatever share of the variance the eigenvectors have.
+# w matters, and rows of W are scaled to length 1.
 
-LEAST_LENGTH = 1e-9  # of w, below which its direction is rounding
+MIN_LENGTH = 1e-9  # of w; the direction of a shorter one is rounding
 
 
 @dataclass(frozen=True)
@@ -332,8 +334,8 @@ class ClippedRaw(Clipped):
         varies = np.abs(params.correlation).sum(axis=1) > 1.0  # the others are uncorrelated with all columns
         W = np.zeros_like(params.loadings)
         if varies.any():
-            W_varying = leading(params.correlation[np.ix_(varies, varies)], W.shape[1])
+            W_varying = leading_components(params.correlation[np.ix_(varies, varies)], W.shape[1])
             W[varies, : W_varying.shape[1]] = W_varying
         length = np.linalg.norm(W, axis=1, keepdims=True)
-        unit = np.divide(W, length, out=np.zeros_like(W), where=length > LEAST_LENGTH)
-        return replace(params, loadings=capped(unit, self.cap))
+        unit = np.divide(W, length, out=np.zeros_like(W), where=length > MIN_LENGTH)
+        return replace(params, loadings=cap_communalities(unit, self.cap))

@@ -16,8 +16,8 @@ from hiddenbits.maths.gauss_hermite import Rule, resolving_grid
 from hiddenbits.maths.numerics import within
 from hiddenbits.maths.pair_counts import PairCounts
 
-SLACK = 1e-9  # rounding of a square
-LEAST_NOISE = 1e-9  # with less, most rows have probability 0 and no posterior
+SLACK = 1e-9  # tolerance for rounding of sums of squares
+MIN_NOISE = 1e-9  # with a smaller psi, most rows have probability 0 and no posterior
 LARGEST_BIAS = 40.0  # beyond it Phi(h) is 0 or 1 in double precision
 LARGEST_EIGENVALUE = 1e100
 
@@ -26,7 +26,7 @@ def _are_correlations(C: AnyArray) -> bool:
     return bool(np.abs(C).max() <= 1.0 + SLACK and (np.diagonal(C) == 1.0).all() and np.array_equal(C, C.T))
 
 
-def _decrease(values: AnyArray) -> bool:
+def _are_decreasing(values: AnyArray) -> bool:
     return bool((np.abs(values) <= LARGEST_EIGENVALUE).all() and (np.diff(values) <= 0.0).all())
 
 
@@ -34,7 +34,7 @@ COMMUNALITIES = Range(
     lambda W: bool(((W**2).sum(axis=1) <= 1.0 + SLACK).all()), "explain more than all of a column's variance"
 )
 CORRELATIONS = Range(_are_correlations, "is not a correlation matrix")
-DECREASING = Range(_decrease, "must be decreasing numbers")
+DECREASING = Range(_are_decreasing, "must be decreasing numbers")
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,8 +72,8 @@ class ClippedParams(Params):
 
     @cached_property
     def probit(self) -> tuple[Floats, Floats]:
-        """A and b; an error if a column has no noise."""
-        if self.noise.min(initial=1.0) < LEAST_NOISE:
+        """Slopes and offsets a and b; raises an error if a column has no noise."""
+        if self.noise.min(initial=1.0) < MIN_NOISE:
             raise ValueError(
                 "Some columns of this model have no noise: the latent position determines them, so most rows have "
                 "probability 0 and no posterior. Fit with max_communality below 1. sample, morph and "

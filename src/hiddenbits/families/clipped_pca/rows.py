@@ -1,7 +1,7 @@
 """Row functions of clipped PCA: the probit link for `latent_gaussian_rows`, and expectation propagation.
 
-If there is a grid, all results are integrated on it. Otherwise posteriors, missing values and leave-one-out predictions
-are by expectation propagation, and likelihoods by importance sampling with its Gaussian as the proposal.
+If there is a grid, all results are integrals on it. Otherwise posteriors, missing values and leave-one-out predictions
+are computed by expectation propagation, and likelihoods by importance sampling with its Gaussians as proposals.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from hiddenbits.maths.missing_cells import MissingCells
 from hiddenbits.maths.packed_symmetric import Posterior, column_dot, identity, pack_outer, packed_size, solve_standing
 
 LARGEST_ACTIVATION = 37.0  # beyond it Phi(-A) underflows to 0
-BATCH_CELLS = 1 << 16  # cells of a batch of rows: they stay in a core's cache
-LEAST_ROWS = 32  # of a batch: products of smaller matrices are inefficient
+BATCH_CELLS = 1 << 16  # cells in a batch of rows, so that they stay in a core's cache
+MIN_BATCH_ROWS = 32  # products of smaller matrices are inefficient
 
 
 def signs(block: Block) -> Floats:
@@ -40,7 +40,7 @@ class ClippedRows(LatentRows[ClippedParams]):
         return params.grid
 
     def activations(self, params: ClippedParams, nodes: Floats) -> Floats:
-        """Return A = (h + W y)/sqrt(psi) for every node; without noise, the limit, and 0 at the threshold."""
+        """Return A = (h + W y)/sqrt(psi) at every node y, clipped; without noise, 0 if h + W y = 0."""
         A = nodes @ params.loadings.T
         A += params.biases
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -60,10 +60,10 @@ class ClippedRows(LatentRows[ClippedParams]):
         """Return ln Phi(-A)."""
         return np.asarray(log_ndtr(-A))
 
-    def propagated(self, params: ClippedParams, block: Block) -> Iterator[tuple[slice, Propagated]]:
+    def propagated_batches(self, params: ClippedParams, block: Block) -> Iterator[tuple[slice, Propagated]]:
         """Yield batches of rows with their expectation propagation."""
         a, b = params.probit
-        step = max(LEAST_ROWS, BATCH_CELLS // max(params.n_columns, 1))
+        step = max(MIN_BATCH_ROWS, BATCH_CELLS // max(params.n_columns, 1))
         s = signs(block)
         for start in range(0, block.n_rows, step):
             rows = slice(start, min(start + step, block.n_rows))
@@ -73,7 +73,7 @@ class ClippedRows(LatentRows[ClippedParams]):
         """Return the Gaussian posterior of each row, by expectation propagation."""
         q = params.n_components
         posterior = Posterior(np.empty((block.n_rows, q)), np.empty((block.n_rows, packed_size(q))))
-        for rows, batch in self.propagated(params, block):
+        for rows, batch in self.propagated_batches(params, block):
             posterior.mean[rows], posterior.covariance[rows] = batch.posterior.mean, batch.posterior.covariance
         return posterior
 
@@ -99,7 +99,7 @@ class ClippedRows(LatentRows[ClippedParams]):
         return np.concatenate([posterior.mean, posterior.covariance], axis=1)
 
     def fill(self, params: ClippedParams, shared: object, block: Block) -> Floats:
-        """Return P(s = 1 | observed cells) of a new observation of every cell."""
+        """Return P(s = 1 | observed cells) of every cell, as if it were observed anew."""
         if self.rule(params) is not None:
             return super().fill(params, shared, block)
         return self._fill_propagated(params, block)
@@ -109,13 +109,13 @@ class ClippedRows(LatentRows[ClippedParams]):
         if self.rule(params) is not None:
             return super().leave_one_out(params, shared, block)
         _, b = params.probit
-        return np.concatenate([batch.leave_one_out(b) for _, batch in self.propagated(params, block)])
+        return np.concatenate([batch.leave_one_out(b) for _, batch in self.propagated_batches(params, block)])
 
     def _fill_propagated(self, params: ClippedParams, block: Block) -> Floats:
         """Return E[Phi(A)] over each row's Gaussian posterior: Phi(mean of A / sqrt(1 + variance of A))."""
         (a, b), batches = params.probit, []
         squares = pack_outer(a).T
-        for _, batch in self.propagated(params, block):
+        for _, batch in self.propagated_batches(params, block):
             mean, variance = batch.posterior.mean @ a.T, batch.posterior.covariance @ squares
             batches.append(ndtr((mean + b) / np.sqrt(1.0 + variance)))
         return np.concatenate(batches)
@@ -123,7 +123,7 @@ class ClippedRows(LatentRows[ClippedParams]):
     def posterior_mode(self, params: ClippedParams, shared: object, block: Block) -> Floats:
         """Return the most probable y of each row: the maximum of ln P(s | y) p(y), by Newton steps from the mean.
 
-        ln Phi is concave, so that it is enough to halve a step that decreases it.
+        ln Phi is concave, so that halving is enough if a step decreases the objective.
         """
         (a, b), s = params.probit, signs(block)
         identity_matrix = np.eye(params.n_components)
@@ -160,13 +160,13 @@ class ClippedRows(LatentRows[ClippedParams]):
 #
 #     y ~ N(0, I),   P(s_i | y) = Phi(s_i (a_i.y + b_i)),   s_i = -1 or 1, and 0 for a missing cell
 #
-# The likelihood of each observed cell is approximated by a Gaussian factor exp(-tau u^2/2 + nu u) of u = a_i.y. With
-# all factors but its own (the cavity, u ~ N(m, v)) a cell has, with z = s (m + b)/sqrt(1 + v) and r = phi(z)/Phi(z),
+# The likelihood of each observed cell is approximated by a Gaussian factor exp(-tau u^2/2 + nu u) of u = a_i.y. Without
+# the cell's factor, u ~ N(m, v) (the cavity), and with z = s (m + b)/sqrt(1 + v) and r = phi(z)/Phi(z),
 #
 #     Z = Phi(z),   alpha = s r/sqrt(1 + v),   beta = r (z + r)/(1 + v)
 #     tau <- beta/(1 - v beta),   nu <- (alpha + m beta)/(1 - v beta)
 #
-# so that mean and variance of u are those of cavity and likelihood. All factors of a row are updated together with
+# so that u has the mean and variance of cavity times likelihood. All factors of a row are updated together with
 # damping, until no mean changes. The approximation of ln P(s) at the end is
 #
 #     Sum [ ln Z + ln(1 + tau v)/2 - (nu^2 v + 2 nu m - tau m^2) / (2 (1 + tau v)) ] - ln|P|/2 + h'mean/2,
@@ -178,7 +178,7 @@ class ClippedRows(LatentRows[ClippedParams]):
 
 DAMPING = 0.8  # share of the new value in an update
 TOLERANCE = 1e-8  # largest change of a mean, in standard deviations of the prior
-ROUND, ROUNDS = 50, 6  # steps per round; after each, the damping share is halved
+STEPS_PER_ROUND, MAX_ROUNDS = 50, 6  # the damping share is halved after each round
 ROOT_HALF, ROOT_2_PI = float(np.sqrt(0.5)), float(np.sqrt(2.0 / np.pi))
 
 
@@ -191,7 +191,7 @@ class Propagated:
     posterior : Posterior
         The Gaussian posterior of each row's y.
     mean, variance : ndarray of shape (d, rows)
-        Of u = a.y given the row's other observed cells: the cavity.
+        Mean and variance of u = a.y given the row's other observed cells: the cavity.
     log_likelihood : ndarray of shape (rows,)
         The approximation of ln P(s).
     """
@@ -233,7 +233,7 @@ def propagate(a: Floats, b: Floats, s: Floats) -> Propagated:
     V, one, observed = pack_outer(a), identity(a.shape[1])[:, None], s != 0.0
     tau, nu = np.zeros_like(s), np.zeros_like(s)
     mean, damping = np.zeros((a.shape[1], s.shape[1])), DAMPING
-    for step in range(ROUNDS * ROUND):
+    for step in range(MAX_ROUNDS * STEPS_PER_ROUND):
         h, last_mean = a.T @ nu, mean
         covariance, log_det, mean = solve_standing(one + V.T @ tau, h)
         variance, center = V @ covariance, a @ mean
@@ -251,7 +251,7 @@ def propagate(a: Floats, b: Floats, s: Floats) -> Propagated:
         ratio = 1.0 / (1.0 - v * beta)
         tau += damping * (beta * ratio - tau)
         nu += damping * ((alpha + m * beta) * ratio - nu)
-        if step % ROUND == ROUND - 1:
+        if step % STEPS_PER_ROUND == STEPS_PER_ROUND - 1:
             damping *= 0.5
     logs = np.where(observed, log_ndtr(s * (m + b[:, None]) / np.sqrt(1.0 + v)), 0.0)
     gain = 1.0 + tau * v

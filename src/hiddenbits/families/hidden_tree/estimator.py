@@ -14,7 +14,7 @@ from hiddenbits.array_types import Floats, Randomness, Rows
 from hiddenbits.data import Table
 from hiddenbits.display import SummaryTable
 from hiddenbits.families._base.columns import column_names, table_by_column
-from hiddenbits.families._base.estimator import FIRST_RESTARTS
+from hiddenbits.families._base.estimator import ONLINE_RESTART_FACTOR
 from hiddenbits.families._base.parameters import COMMON, HiddenParts
 from hiddenbits.families._base.transformer import LatentEstimator
 from hiddenbits.families.hidden_tree.model import StateTree
@@ -22,7 +22,7 @@ from hiddenbits.families.hidden_tree.params import HiddenTreeParams, HiddenTreeS
 from hiddenbits.maths.pair_counts import refuse_width
 from hiddenbits.model_api import RowModel
 
-MOST_COLUMNS = 8_000  # the pair counts for the tree take 512 MB, and three times as much with missing values
+MAX_COLUMNS = 8_000  # the pair counts for the tree take 512 MB, and three times as much with missing values
 
 
 class HiddenTree(LatentEstimator[HiddenTreeParams, HiddenTreeStats]):
@@ -129,14 +129,16 @@ class HiddenTree(LatentEstimator[HiddenTreeParams, HiddenTreeStats]):
         self.threshold = threshold
         self.random_state = random_state
 
-    def _first_restarts(self) -> int:
-        return 4 * FIRST_RESTARTS * self._n_restarts  # a fit has one; few rows have more poor maxima
+    def _online_restarts(self) -> int:
+        return (
+            4 * ONLINE_RESTART_FACTOR * self._n_restarts
+        )  # on few rows, one restart as in a fit often ends in a poor maximum
 
     def _model(self) -> StateTree:
         return StateTree(self.n_components, self.prior_strength, self.move_strength, self.first_passes)
 
     def _pass_height(self, model: RowModel[HiddenTreeParams, HiddenTreeStats], table: Table) -> int:
-        refuse_width(table.shape[1], type(self).__name__, MOST_COLUMNS)
+        refuse_width(table.shape[1], type(self).__name__, MAX_COLUMNS)
         return self._height(model, table)
 
     def _latent_names(self) -> list[str]:
@@ -177,16 +179,16 @@ class HiddenTree(LatentEstimator[HiddenTreeParams, HiddenTreeStats]):
 
 # The number of free parameters of a latent tree: the dimension of the set of its distributions of the columns.
 #
-# It is smaller than the number of probabilities. The latent variable of a leaf affects only the leaf's column:
-# P(x | state of the parent) is one number for each state of the parent, whatever the two tables are that it is a
-# product of. So only the inner variables count, with the columns of adjacent leaves as their binary indicators, and
-# none of them has more states than its neighbors can identify (Zhang 2004, regular models). Such a tree has
+# It is smaller than the number of probabilities. The latent variable of a leaf affects only the leaf's column, through
+# P(x | state of the parent): one number for each state of the parent, although it is computed from two tables. So only
+# inner variables count, with the columns of adjacent leaves as their binary indicators, and an inner variable has no
+# more states than its neighbors can identify (Zhang 2004, regular models). Such a tree has
 #
 #     Sum over inner variables (parameters of a latent class model of its neighbors) - Sum over links (K K' - 1)
 #
 # parameters (Zhang & Kocka 2004). A latent class model with r classes of variables with n_i values has
-# r (1 + Sum(n_i - 1)) - 1 parameters, at most Prod(n_i) - 1. There are two exceptions if one of the variables is
-# binary, in which tensors of rank r are a smaller set (Abo, Ottaviani & Peterson 2009).
+# r (1 + Sum(n_i - 1)) - 1 parameters, at most Prod(n_i) - 1. If a variable is binary, there are two exceptions
+# with fewer parameters (Abo, Ottaviani & Peterson 2009, on the dimension of the set of tensors of rank r).
 
 
 def n_free_parameters(parents: Sequence[int], n_states: int) -> int:
@@ -219,7 +221,7 @@ def n_free_parameters(parents: Sequence[int], n_states: int) -> int:
 
 
 def _latent_class_parameters(sizes: list[int], r: int) -> int:
-    """Return the free parameters of r latent classes of variables with so many values, one of them binary."""
+    """Return the number of free parameters of r latent classes of variables with `sizes` values, one of them binary."""
     *others, largest = sorted(sizes)
     product, free = prod(others), sum(others) - len(others)
     if r > product - free:  # the exception of unbalanced tensors: one variable has too many values

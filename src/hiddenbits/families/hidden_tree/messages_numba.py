@@ -1,8 +1,8 @@
 """Compiled twin of the E-step of `model.py`, used if numba is installed (the extra `fast`): a batch of rows at a time.
 
 Rows are the last axis, and a batch always has `ROWS` of them, so that the compiler vectorizes over rows; the last batch
-is padded with rows without an observed cell and with weight 0. States are processed four at a time, the last one
-repeatedly if their number is not a multiple of four, with a factor of 0 in sums.
+is padded with rows of weight 0 in which every cell is missing. States are processed four at a time; if their number is
+not a multiple of four, the last one is repeated, with a factor of 0 in sums.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from hiddenbits.maths.exp_numba import reordered
 
 ROWS = 64
 BLAS_STATES = 12  # states from which on BLAS multiplies matrices of (states, ROWS) faster than these loops
-MISSING = 2  # code of a missing cell; observed cells are 0 or 1
+MISSING = 2  # value of a missing cell; observed cells are 0 or 1
 
 
 @reordered
@@ -86,16 +86,16 @@ def _scale(b: Floats, log_p: Floats) -> None:
 
 
 @reordered
-def _upward(walk: AnyArray, p_cells: Floats, moves: Floats, codes: Bytes, b: Floats, u: Floats, log_p: Floats) -> None:
-    """Write b and u of every column, (d, K, ROWS), and ln P(x) of the rows with these cells, (d, ROWS)."""
-    order, parents, rescaled = walk[0], walk[1], walk[2]
+def _upward(tree: AnyArray, p_cells: Floats, moves: Floats, cells: Bytes, b: Floats, u: Floats, log_p: Floats) -> None:
+    """Write b and u of every column, (d, K, ROWS), and ln P(x), (ROWS,), of the rows with these cells, (d, ROWS)."""
+    order, parents, rescaled = tree[0], tree[1], tree[2]
     K = b.shape[1]
     log_p[:] = 0.0
     for j in range(len(order)):
-        p0, p1, p_missing, code = p_cells[3 * j], p_cells[3 * j + 1], p_cells[3 * j + 2], codes[j]
+        p0, p1, p_missing, x_j = p_cells[3 * j], p_cells[3 * j + 1], p_cells[3 * j + 2], cells[j]
         for k in range(K):
             for n in range(ROWS):
-                b[j, k, n] = p0[k] if code[n] == 0 else (p1[k] if code[n] == 1 else p_missing[k])
+                b[j, k, n] = p0[k] if x_j[n] == 0 else (p1[k] if x_j[n] == 1 else p_missing[k])
     for j in order[::-1]:
         parent, b_j = parents[j], b[j]
         if parent < 0:
@@ -115,38 +115,45 @@ def _upward(walk: AnyArray, p_cells: Floats, moves: Floats, codes: Bytes, b: Flo
 
 @reordered
 def _downward(
-    walk: AnyArray, moves_t: Floats, codes: Bytes, weights: Floats, b: Floats, u: Floats, moved: Floats, cells: Floats
+    tree: AnyArray,
+    moves_t: Floats,
+    cells: Bytes,
+    w: Floats,
+    b: Floats,
+    u: Floats,
+    move_counts: Floats,
+    cell_sums: Floats,
 ) -> None:
-    """Add the expected moves, without the factor A, (d, K, K), and the 1s and observed cells in states, (d, 2, K)."""
-    order, parents = walk[0], walk[1]
+    """Add expected moves without their factor A, (d, K, K), and expected 1s and observed cells by state, (d, 2, K)."""
+    order, parents = tree[0], tree[1]
     K = b.shape[1]
     ratio, down, indicators = np.empty((K, ROWS)), np.empty((K, ROWS)), np.empty((2, ROWS))
     for j in order:
-        parent, g_j, code = parents[j], b[j], codes[j]  # b_j becomes g_j
+        parent, g_j, x_j = parents[j], b[j], cells[j]  # b_j becomes g_j
         if parent < 0:
             for k in range(K):
                 for n in range(ROWS):
-                    g_j[k, n] *= weights[n]
-                    moved[j, 0, k] += g_j[k, n]
+                    g_j[k, n] *= w[n]
+                    move_counts[j, 0, k] += g_j[k, n]
         else:
             g_parent, message = b[parent], u[j]
             for k in range(K):
                 for n in range(ROWS):
                     ratio[k, n] = g_parent[k, n] / message[k, n]
-            _add_sums(ratio, g_j, moved[j])
+            _add_sums(ratio, g_j, move_counts[j])
             _product(moves_t[j], ratio, down)
             for k in range(K):
                 for n in range(ROWS):
                     g_j[k, n] *= down[k, n]
         for n in range(ROWS):
-            indicators[0, n] = 1.0 if code[n] == 1 else 0.0
-            indicators[1, n] = 1.0 if code[n] != MISSING else 0.0
-        _add_sums(indicators, g_j, cells[j])
+            indicators[0, n] = 1.0 if x_j[n] == 1 else 0.0
+            indicators[1, n] = 1.0 if x_j[n] != MISSING else 0.0
+        _add_sums(indicators, g_j, cell_sums[j])
 
 
 @njit(cache=True, nogil=True)
 def add_block(
-    walk: AnyArray,
+    tree: AnyArray,
     p_cells: Floats,
     moves: Floats,
     moves_t: Floats,
@@ -155,28 +162,28 @@ def add_block(
     weights: Floats,
     buffer: Floats,
     log_p: Floats,
-    moved: Floats,
-    cells: Floats,
+    move_counts: Floats,
+    cell_sums: Floats,
 ) -> None:
-    """Write ln P(x) of all rows of a block, and add their expected counts (`_downward`) unless `moved` is empty.
+    """Write ln P(x) of all rows of a block, and add their expected counts (`_downward`) unless `move_counts` is empty.
 
-    `walk` has the order, the parents and which columns are rescaled; `observed` is empty if every cell is observed.
+    `tree` is `HiddenTreeParams.tree_arrays`; `observed` is empty if every cell is observed.
     """
     (n_rows, d), K = x.shape, p_cells.shape[1]
     messages = buffer.reshape(2, d, K, ROWS)
     b, u = messages[0], messages[1]
-    codes, w, logs = np.empty((d, ROWS), np.uint8), np.zeros(ROWS), np.empty(ROWS)
+    cells, w, logs = np.empty((d, ROWS), np.uint8), np.zeros(ROWS), np.empty(ROWS)
     for start in range(0, n_rows, ROWS):
         height = min(ROWS, n_rows - start)
-        codes[:, height:] = MISSING
+        cells[:, height:] = MISSING
         w[height:] = 0.0
         for n in range(height):
             w[n] = weights[start + n]
             for j in range(d):
-                codes[j, n] = x[start + n, j]
+                cells[j, n] = x[start + n, j]
                 if observed.size and observed[start + n, j] == 0:
-                    codes[j, n] = MISSING
-        _upward(walk, p_cells, moves, codes, b, u, logs)
+                    cells[j, n] = MISSING
+        _upward(tree, p_cells, moves, cells, b, u, logs)
         log_p[start : start + height] = logs[:height]
-        if moved.size:
-            _downward(walk, moves_t, codes, w, b, u, moved, cells)
+        if move_counts.size:
+            _downward(tree, moves_t, cells, w, b, u, move_counts, cell_sums)

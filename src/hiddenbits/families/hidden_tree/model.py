@@ -19,9 +19,9 @@ back (Pearl 1988): with b_j(k) = P(cells of j and below | h_j = k), a child send
     g_j(l) = b_j(l) Sum_k A_j(k, l) g_parent(k) / u_j(k)   root to leaves; P(h_j = l, given x)
     P(h_parent = k, h_j = l, given x) = g_parent(k) / u_j(k) A_j(k, l) b_j(l)
 
-If every A is the identity, all variables have the same state and the model is a latent class model of K classes. A fit
-begins near one: with latent classes after a few iterations, and rare moves between them. From random A it reaches a
-much lower likelihood, because the dependence of distant columns is lost.
+If every A is the identity, all variables have the same state, and the model is a latent class model of K classes. A fit
+begins near such a model: with the classes of a few iterations of EM as states, and rare moves between states. From
+random A it reaches a much lower likelihood, because the dependence of distant columns is lost.
 """
 
 from __future__ import annotations
@@ -47,9 +47,11 @@ from hiddenbits.maths.numerics import TINY, clip_probability, log_one_minus, sha
 from hiddenbits.maths.pair_counts import PairCounts, TwoByTwoTables, count_pairs
 from hiddenbits.model_api import AsOnSubsample, Declared, Footprint, Key, Linked, Passes, Promises
 
-START_MOVES = 0.1  # initial probability of another class from one column to the next
-EQUAL = 2.0**-36  # gains of links that differ by less (a share of the weight) are equal: rounding must not decide
-BATCH_COLUMNS = 64  # columns whose pairs with all others are processed together
+START_MOVE_PROBABILITY = 0.1  # initial probability that a state is drawn anew, not copied from the parent
+GAIN_RESOLUTION = (
+    2.0**-36
+)  # gains of links, as shares of the weight, are rounded to this: rounding errors do not decide
+BATCH_COLUMNS = 64  # columns whose pairs with all later ones are processed together
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,9 @@ class StateTree(AsOnSubsample, Declared[HiddenTreeParams], Linked):
             classes = model.update(classes, passes(partial(class_counts, model.prepare(classes))))
         d, K = classes.probabilities.shape
         parents = chow_liu_parents(passes(count_pairs)) if d > 1 else np.full(d, -1.0)
-        moves = np.tile((1.0 - START_MOVES) * np.eye(K) + START_MOVES * classes.weights, (d, 1, 1))
+        moves = np.tile(
+            (1.0 - START_MOVE_PROBABILITY) * np.eye(K) + START_MOVE_PROBABILITY * classes.weights, (d, 1, 1)
+        )
         moves[parents < 0] = classes.weights
         return HiddenTreeParams(parents, moves, classes.probabilities, classes.prior_mean)
 
@@ -103,8 +107,8 @@ class StateTree(AsOnSubsample, Declared[HiddenTreeParams], Linked):
 
     def prepare(self, params: HiddenTreeParams) -> None:
         """Compute the properties of the parameters that every block needs; they are cached."""
-        _ = params.parent_numbers, params.order, params.rescaled, params.walk
-        _ = params.transposed_moves, params.cell_probabilities, params.factors
+        _ = params.parent_numbers, params.order, params.rescaled, params.tree_arrays
+        _ = params.transposed_moves, params.cell_probabilities, params.move_factors
 
     def expect(
         self, params: HiddenTreeParams, shared: None, block: Block, carry: None, key: Key
@@ -115,7 +119,7 @@ class StateTree(AsOnSubsample, Declared[HiddenTreeParams], Linked):
         return HiddenTreeStats(bound=bound, weight=weight, moves=move_counts, ones=ones, observed=observed), None
 
     def objective(self, params: HiddenTreeParams, stats: HiddenTreeStats) -> float:
-        """Return log-likelihood plus log prior, which is 0 if every theta is m and all moves are equally probable.
+        """Return log-likelihood plus log prior; the latter is 0 if every theta is m and all moves are equally probable.
 
         s Sum_jk [m ln(theta / m) + (1 - m) ln((1 - theta) / (1 - m))] + t/K Sum_jkl ln(K A_jkl)
         """
@@ -146,7 +150,7 @@ class StateTree(AsOnSubsample, Declared[HiddenTreeParams], Linked):
         return downward(params, b, u)
 
     def posterior(self, params: HiddenTreeParams, shared: None, block: Block) -> Floats:
-        """Return P(h_j = k | observed cells): K numbers for each column."""
+        """Return P(h_j = k | observed cells), (n, d K)."""
         return self._states(params, block).transpose(1, 0, 2).reshape(block.n_rows, -1)
 
     def posterior_mode(self, params: HiddenTreeParams, shared: None, block: Block) -> Floats:
@@ -155,16 +159,16 @@ class StateTree(AsOnSubsample, Declared[HiddenTreeParams], Linked):
         return np.asarray(np.eye(params.n_states)[states].reshape(block.n_rows, -1))
 
     def reconstruct(self, params: HiddenTreeParams, codes: Floats) -> Floats:
-        """Return P(x = 1) given the probabilities of states: Sum_k g_jk theta_jk."""
+        """Return P(x = 1) given the probabilities g of the states: Sum_k g_jk theta_jk."""
         states = codes.reshape(len(codes), *params.probabilities.shape)
         return np.asarray(np.einsum("njk,jk->nj", states, params.probabilities))
 
     def fill(self, params: HiddenTreeParams, shared: None, block: Block) -> Floats:
-        """Return P(x = 1 | observed cells) of a new observation of every cell."""
+        """Return P(x = 1 | observed cells) of every cell, as if it were observed anew."""
         return self.reconstruct(params, self.posterior(params, shared, block))
 
     def leave_one_out(self, params: HiddenTreeParams, shared: None, block: Block) -> Floats:
-        """Return P(x_j = 1 | the other observed cells) for every cell; without x_j, g is divided by P(x_j | k)."""
+        """Return P(x_j = 1 | the other observed cells) of every cell: division by P(x_j | k) removes x_j from g."""
         g = self._states(params, block)
         g /= params.cell_probabilities[cell_numbers(block)]
         return np.asarray(np.einsum("jnk,jk->nj", g, params.probabilities) / g.sum(axis=2).T)
@@ -209,7 +213,7 @@ class StateTree(AsOnSubsample, Declared[HiddenTreeParams], Linked):
 def chow_liu_parents(pairs: PairCounts) -> Floats:
     """Return each column's parent in the tree with the largest sum of mutual informations; -1 for the root.
 
-    In batches of columns: the tables of all pairs and their logarithms would take many times the memory of the counts.
+    Columns are processed in batches, because the tables of all pairs need many times the memory of the counts.
     """
     d = pairs.n_columns
     gains = np.empty(n_pairs(d))
@@ -219,7 +223,7 @@ def chow_liu_parents(pairs: PairCounts) -> Floats:
         batch_gains = _link_gains(pairs.cells(batch, slice(start, d)))
         first, second = np.triu_indices(batch.stop - start, 1, d - start)
         gains[pair_number(start + first, start + second, d)] = batch_gains[first, second]
-    gains = np.round(gains / (EQUAL * total)) * EQUAL
+    gains = np.round(gains / (GAIN_RESOLUTION * total)) * GAIN_RESOLUTION
     return heaviest_forest(gains, d, penalty=-1.0).astype(np.float64)
 
 
@@ -232,7 +236,7 @@ def _link_gains(cells: TwoByTwoTables) -> Floats:
 
 
 def _clipped_moves(moves: Floats) -> Floats:
-    """Return probabilities of moves of at least TINY."""
+    """Return probabilities of moves that are at least TINY."""
     np.maximum(moves, TINY, out=moves)
     moves /= moves.sum(axis=2, keepdims=True)
     return moves
@@ -240,9 +244,9 @@ def _clipped_moves(moves: Floats) -> Floats:
 
 # Messages along the tree: from the leaves to the root and back, for all rows of a block.
 #
-# One column after another, so that its arrays stay in the cache. Buffers belong to the thread, because new memory for
-# every block costs more than the arithmetic. `log_likelihood` and `expected_counts` have a compiled twin
-# (`messages_numba.py`).
+# Columns are processed one after another, so that the arrays of a column stay in the cache. Each thread reuses its
+# buffers, because new memory for every block costs more than the arithmetic. `log_likelihood` and `expected_counts`
+# have a compiled twin (`messages_numba.py`).
 
 
 def cell_numbers(block: Block) -> AnyArray:
@@ -261,8 +265,8 @@ def _buffer(name: str, d: int, n: int, K: int) -> Floats:
 def upward(params: HiddenTreeParams, block: Block) -> tuple[Floats, Floats, Floats]:
     """Return b and u of all columns, (d, rows, K), in this thread's buffers, and ln P(x).
 
-    b are scaled to a sum of 1 after some columns (b of a root at the end, times P(h)), and the logs of these sums add
-    up to ln P(x).
+    To avoid underflow, b is scaled to a sum of 1 after some columns, and at the root after multiplication by P(h). The
+    logs of these sums add up to ln P(x).
     """
     d, n, K = params.n_columns, block.n_rows, params.n_states
     b, u = _buffer("hidden tree, up", d, n, K), _buffer("hidden tree, messages", d, n, K)
@@ -292,9 +296,9 @@ def downward(
 ) -> Floats:
     """Return g, P(h_j = k | x) (times the row's weight), in the memory of b.
 
-    The expected moves are written to `move_counts`, if given; those of a root into its first row.
+    The expected moves are written to `move_counts`, if given; a root's are in its first row.
     """
-    ratio, down = scratch("hidden tree, down", u.shape[1:]), scratch("hidden tree, moved", u.shape[1:])
+    ratio, from_parent = scratch("hidden tree, down", u.shape[1:]), scratch("hidden tree, moved", u.shape[1:])
     for j in params.order:
         parent, g_j = params.parent_numbers[j], b[j]  # b_j becomes g_j
         if parent < 0:
@@ -307,8 +311,8 @@ def downward(
         if move_counts is not None:
             np.matmul(ratio.T, g_j, out=move_counts[j])
             move_counts[j] *= params.moves[j]
-        np.matmul(ratio, params.moves[j], out=down)
-        g_j *= down
+        np.matmul(ratio, params.moves[j], out=from_parent)
+        g_j *= from_parent
     return b
 
 
@@ -323,14 +327,14 @@ def log_likelihood(params: HiddenTreeParams, block: Block) -> Floats:
 def expected_counts(params: HiddenTreeParams, block: Block) -> tuple[Floats, Floats, Floats, Floats]:
     """Return ln P(x) of each row, the expected moves, (d, K, K), and the expected 1s and observed cells, (d, K) each.
 
-    The moves of a root are in its first row.
+    The moves of a root are in the first row of its matrix.
     """
     move_counts: Floats = np.zeros(params.moves.shape)
     kernels = fast_kernels()
     if kernels is not None:
         cells: Floats = np.zeros((params.n_columns, 2, params.n_states))
         log_p = _compiled(kernels, params, block, move_counts, cells)
-        move_counts *= params.factors
+        move_counts *= params.move_factors
         return log_p, move_counts, cells[:, 0], cells[:, 1]
     b, u, log_p = upward(params, block)
     g = downward(params, b, u, block.weights, move_counts)
@@ -349,7 +353,7 @@ def _compiled(kernels: Any, params: HiddenTreeParams, block: Block, move_counts:
     log_p: Floats = np.empty(block.n_rows)
     observed = np.empty((0, 0), np.uint8) if isinstance(block.observed, AllOnes) else block.observed.to_dense()
     buffer = scratch("hidden tree, rows last", (2 * params.n_columns, params.n_states * kernels.ROWS))
-    constants = params.walk, params.cell_probabilities, params.moves, params.transposed_moves
+    constants = params.tree_arrays, params.cell_probabilities, params.moves, params.transposed_moves
     kernels.add_block(*constants, block.x.to_dense(), observed, block.weights, buffer, log_p, move_counts, cells)
     return log_p
 

@@ -14,15 +14,15 @@ from hiddenbits.data.declared import SLACK, Params, Statistics
 from hiddenbits.maths.chow_liu import FORESTS, top_down
 from hiddenbits.maths.numerics import LOGITS, LOGS, PROBABILITIES, SHARES
 
-RESCALE_FACTORS = 8  # number of factors after which a product is rescaled
+RESCALE_FACTORS = 8  # a product of so many factors is rescaled
 
 
 @dataclass(frozen=True, eq=False)
 class HiddenTreeParams(Params):
-    """Parents, P(state | state of the parent), P(x = 1 | state), and the mean of its prior.
+    """Parents, P(state | state of the parent), P(x = 1 | state), and the mean of the prior of P(x = 1 | state).
 
-    `parents` are whole numbers, -1 for a root, whose rows of `moves` are all the same. They are floats, as all arrays
-    of a model file.
+    `parents` are whole numbers, stored as floats like all arrays of a model file; a root has -1, and all its rows of
+    `moves` are the same.
     """
 
     parents: Annotated[Floats, "d", FORESTS]
@@ -47,9 +47,9 @@ class HiddenTreeParams(Params):
 
     @cached_property
     def rescaled(self) -> frozenset[int]:
-        """The columns after whose message the product of their parent is rescaled, because it has too many factors.
+        """The columns after whose message the product of messages at their parent is rescaled.
 
-        Each factor may be as small as TINY, and there may be thousands; twice RESCALE_FACTORS do not underflow.
+        There may be thousands of factors, each as small as TINY; up to twice RESCALE_FACTORS do not underflow.
         """
         n_factors, rescaled = [1] * self.n_columns, []
         for j in reversed(self.order):
@@ -62,13 +62,13 @@ class HiddenTreeParams(Params):
         return frozenset(rescaled)
 
     @cached_property
-    def walk(self) -> Rows:
+    def tree_arrays(self) -> Rows:
         """`order`, `parent_numbers` and whether a column is in `rescaled`, as one array, (3, d)."""
         return np.array([self.order, self.parent_numbers, [j in self.rescaled for j in range(self.n_columns)]], np.intp)
 
     @cached_property
-    def factors(self) -> Floats:
-        """`moves`, and 1 for a root: the last factor of P(h_parent, h_j | x)."""
+    def move_factors(self) -> Floats:
+        """`moves`, but 1 for a root: the factor A of the expected moves."""
         return np.where((self.parents < 0)[:, None, None], 1.0, self.moves)
 
     @cached_property
@@ -92,15 +92,15 @@ class HiddenTreeParams(Params):
 
     @cached_property
     def moving(self) -> Mapping[str, Any]:
-        """Of a root only the first row of moves."""
+        """The free entries: of the moves of a root only the first row."""
         return {"moves": (self.parents >= 0)[:, None] | (np.arange(self.n_states) == 0)}
 
     def with_vector(self, vector: Floats) -> HiddenTreeParams:
         """Return the parameters at other coordinates."""
-        moved = super().with_vector(vector)
+        params = super().with_vector(vector)
         root = self.parents < 0
-        moved.moves[root] = moved.moves[root][:, :1]
-        return moved
+        params.moves[root] = params.moves[root][:, :1]
+        return params
 
     def flaw(self) -> str | None:
         """Return what makes these arrays invalid, or None."""

@@ -24,8 +24,8 @@ from hiddenbits.families.nodes.params import NodeCounts, NodeParams
 from hiddenbits.maths.free_parameters import FreeParameters, Quantity
 from hiddenbits.maths.numerics import LARGEST_LOGIT, shares_at, sigmoid
 
-TINY_TABLE_FLOPS = 200_000  # floating-point operations of an iteration up to which n_init="auto" is 8
-SAME_MAXIMUM = 0.01, 10.0  # nats of the table, and multiples of `tol`, by which restarts at one maximum may differ
+TINY_TABLE_FLOPS = 200_000  # up to so many floating-point operations in an iteration, n_init="auto" is 8
+AGREEMENT_NATS, AGREEMENT_TOLS = 0.01, 10.0  # restarts at one maximum may differ by 0.01 nats + 10 tol per row
 
 
 class LatentClassAnalysis(ClassesEstimator[NodeParams, NodeCounts]):
@@ -165,7 +165,7 @@ class LatentClassAnalysis(ClassesEstimator[NodeParams, NodeCounts]):
     def _n_agreeing(self) -> int:
         """Number of restarts that reached the maximum of the best."""
         best = max((restart.objective for restart in self.restarts_), default=0.0)
-        tolerance = SAME_MAXIMUM[0] + SAME_MAXIMUM[1] * self.tol * self._fit_weight
+        tolerance = AGREEMENT_NATS + AGREEMENT_TOLS * self.tol * self._fit_weight
         return sum(restart.objective >= best - tolerance for restart in self.restarts_)
 
     @property
@@ -176,13 +176,13 @@ class LatentClassAnalysis(ClassesEstimator[NodeParams, NodeCounts]):
 
 # The score of a row (gradient of ln P(row)) and the observed information, for standard errors.
 #
-# Coordinates: ln pi_k - ln pi_c for every class k but the largest, c; then, class by class, logit(theta_kj) of a
-# binary column and ln p_kl - ln p_kc for every level l but the most probable of the class, c. If the class k of a row
-# were known, its complete-data score S would be [k = l] - pi_l for each class l, and in class k o_j (x_j - theta_kj)
-# for each bit (o: 1 if the cell is observed). The score of the row is the posterior mean of S (Fisher's identity), and
-# its information is E[-S'] - Var[S] (Louis' formula).
+# Coordinates: ln pi_k - ln pi_c for every class k except the largest, c; then, class by class, logit(theta_kj) of a
+# binary column, and ln p_kl - ln p_kc for every level l except the most probable one in the class, c. If the class k of
+# a row were known, its complete-data score S would be [k = l] - pi_l for each class l, and o_j (x_j - theta_kj) for
+# each bit in class k, with o_j = 1 if the cell of its column is observed. The score of the row is the posterior mean of
+# S (Fisher's identity), and its information is E[-S'] - Var[S] (Louis' formula).
 
-BOUNDARY_ROWS = 0.01  # a probability is at the boundary if fewer rows of its class than this are expected to differ
+BOUNDARY_ROWS = 0.01  # a probability is at the boundary if fewer rows of its class are expected to have the rarer value
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,7 +204,7 @@ class ClassScoreFunction:
 
     @cached_property
     def is_free(self) -> NDArray[np.bool_]:
-        """Which bits have a coordinate in each class, (K, d): all but the most probable level of each column."""
+        """Which bits have a coordinate in each class, (K, d): all except the most probable level of each column."""
         theta, layout = self.params.probabilities.T, self.params.layout
         is_free = np.ones(theta.shape, bool)
         for start, size in zip(layout.starts, layout.sizes, strict=True):

@@ -1,26 +1,29 @@
 """The latent class model: each row belongs to one latent class, within which its columns are independent.
 
     ln P(x, h = k) = ln pi_k + Sum over binary j [ x_j ln theta_jk + (1 - x_j) ln(1 - theta_jk) ]
-                             + Sum over nominal and ordinal j [ ln p_jlk ],  l = x_j,        over the observed j
+                             + Sum over nominal and ordinal j [ ln p_jlk ],  l = x_j,        over observed cells
 
 | letter | meaning | shape |
 |---|---|---|
-| x, o | binary data, with one column per level of a nominal or ordinal column; observed (0 or 1) | (rows, d) |
+| x | binary data; a nominal or ordinal column has one bit per level | (rows, d) |
+| o | `Block.observed`: 0 for a missing cell of a binary column, otherwise 1 (always for levels) | (rows, d) |
+| w | weights of the rows | (rows,) |
 | h | the class of a row | (rows,) |
 | r | posterior P(h = k given x) | (rows, K) |
 | pi | class weights | (K,) |
 | theta, p | P(x = 1) and P(level) in each class | (d, K) |
 | m, s | mean and strength of the prior: Beta(1 + s m, 1 + s (1 - m)), Dirichlet(1 + s m) | (d,), number |
 
-EM maximizes Sum_n ln P(x_n) plus the log prior:
+EM maximizes Sum_n w_n ln P(x_n) plus the log prior of theta and p; pi has no prior:
 
     E-step (`posterior.py`)   r_nk = P(x_n, h = k) / Sum_l P(x_n, h = l),  and from it expected counts (`NodeCounts`):
-                              classes_k = Sum_n r_nk,  ones_jk = Sum_n r_nk x_nj,  cells_jk = Sum_n r_nk o_nj
-    M-step (`update`)         pi_k = classes_k / Sum_l classes_l,   theta_jk = (ones_jk + s m_j) / (cells_jk + s)
+                              bound = Sum_n w_n ln P(x_n),    weight = Sum_n w_n,     classes_k = Sum_n w_n r_nk,
+                              ones_jk = Sum_n w_n r_nk x_nj,  cells_jk = Sum_n w_n r_nk o_nj
+    M-step (`update`)         pi_k = classes_k / weight,      theta_jk = (ones_jk + s m_j) / (cells_jk + s)
 
-A nominal or ordinal column is one-hot: its bits sum to 1 in an observed cell, so p_jlk has the M-step of theta_jk. With
-one class the model is the baseline of every comparison: independent columns. Freund & Haussler (1994, section 4) use
-latent classes as their baseline.
+A nominal or ordinal column is one-hot. Its cells_jk is the sum of ones over its levels, because an observed cell sets
+one bit and a missing cell none; with it p_jlk has the M-step of theta_jk. With one class the model is the baseline of
+every comparison: independent columns. Freund & Haussler (1994, section 4) use latent classes as their baseline.
 """
 
 from __future__ import annotations
@@ -56,7 +59,8 @@ class Classes(AsOnSubsample, NodeModel[NodeParams], Declared[NodeParams]):
     prior_strength : float
         s, in pseudo-rows for each class.
     prior_mean : float or None
-        m of every binary column (levels: 1 / number of levels); None means the proportions in the table.
+        m of every binary column (levels: 1 / number of levels). None: the proportions in the table, shrunk by half a
+        pseudo-row (`ColumnSums.means`).
     sizes : tuple of int or None
         Number of bits of each column (`Layout`); None: every column is binary.
     """
@@ -78,7 +82,7 @@ class Classes(AsOnSubsample, NodeModel[NodeParams], Declared[NodeParams]):
         return footprint(self.n_components, n_columns, row_cells)
 
     def start(self, summary: ColumnSums, key: Key, passes: Passes) -> NodeParams:
-        """Return initial classes: clusters of k-means on some of the rows (see below)."""
+        """Return initial classes from some of the rows: k-means clusters, or random memberships (see below)."""
         layout = self.layout(len(summary.means))
         means = levels.normalize_levels(summary.means[:, None], layout)[:, 0]
         m = means
@@ -97,11 +101,12 @@ class Classes(AsOnSubsample, NodeModel[NodeParams], Declared[NodeParams]):
     def objective(self, params: NodeParams, stats: NodeCounts) -> float:
         """Return log-likelihood plus log prior, s Sum_jk [ m_j ln theta_jk + (1 - m_j) ln(1 - theta_jk) ].
 
-        In coefficients (`NodeScores`) this is s Sum_k [ m.a_k + Sum_j c_jk ], also for levels: m ln p, with c = 0.
+        With the coefficients a and c of `NodeScores` the prior is s Sum_k [ m.a_k + Sum_j c_jk ]. This holds for
+        levels, too: their prior is m ln p, with a = ln p and c = 0.
         """
         scores = params.scores
-        observed_sums = scores.zero_row - scores.log_weights  # Sum_j c_jk
-        log_prior = (params.prior_mean @ scores.x_coefs + observed_sums).sum()
+        c_sums = scores.offsets - scores.log_weights  # Sum_j c_jk
+        log_prior = (params.prior_mean @ scores.x_coefs + c_sums).sum()
         return float(stats.bound) + self.prior_strength * float(log_prior)
 
     def update(self, params: NodeParams, stats: NodeCounts) -> NodeParams:
@@ -112,7 +117,10 @@ class Classes(AsOnSubsample, NodeModel[NodeParams], Declared[NodeParams]):
         return params.with_values(class_shares(stats.classes, weight), theta)
 
     def to_vector(self, params: NodeParams) -> Floats:
-        """Return ln(pi_k / pi_1), and logit(theta) or ln p: unconstrained coordinates, for extrapolation of EM."""
+        """Return ln(pi_k / pi_1), and logit(theta) or ln p, for extrapolation of EM.
+
+        `from_vector` accepts any numbers: a softmax normalizes the levels of a column, of which one is redundant.
+        """
         return np.concatenate([np.log(params.weights[1:] / params.weights[0]), params.scores.x_coefs.ravel()])
 
     def from_vector(self, vector: Floats, params: NodeParams) -> NodeParams:
@@ -122,8 +130,8 @@ class Classes(AsOnSubsample, NodeModel[NodeParams], Declared[NodeParams]):
         theta = sigmoid(logits)
         if not layout.all_binary:
             theta = np.where(layout.is_level[:, None], levels.softmax_levels(logits, layout), theta)
-        logs = np.concatenate([[0.0], vector[: K - 1]])
-        odds = np.exp(logs - logs.max())
+        log_odds = np.concatenate([[0.0], vector[: K - 1]])
+        odds = np.exp(log_odds - log_odds.max())
         return params.with_values(class_shares(odds, odds.sum()), theta)
 
     # Row functions that differ from those of `NodeModel`.
@@ -137,7 +145,7 @@ class Classes(AsOnSubsample, NodeModel[NodeParams], Declared[NodeParams]):
         return self.node_weights(params, shared, block)
 
     def reconstruct(self, params: NodeParams, codes: Floats) -> Floats:
-        """Return P(x = 1) given only the class probabilities of a row, (n, d): r theta."""
+        """Return P(x = 1) given the class probabilities r of each row, (n, d): r theta."""
         return np.asarray(codes @ params.probabilities.T)
 
     def log_joint(self, params: NodeParams, x: Floats, h: Floats) -> float:
@@ -156,37 +164,39 @@ class Classes(AsOnSubsample, NodeModel[NodeParams], Declared[NodeParams]):
 
 # Start values: the first restart uses k-means on the first singular vectors of some rows, others random memberships.
 #
-# Class means span K - 1 dimensions of the centered columns, so that the K - 1 first singular vectors separate the
-# classes; k-means on them is fast, and the best of ten runs finds the right classes where EM from random values often
-# does not (`benchmarks.starts.classes`). If classes overlap, it can lead to the same local maximum every time, so other
-# restarts begin with random memberships of each row: then the agreement of restarts is evidence. Rows are chosen and
-# ordered by their content, and weights count as equal rows, so that a start does not depend on how a table is stored.
+# If columns are centered by their means in the table, the K class means lie in K - 1 dimensions, so that the first
+# K - 1 singular vectors of the weighted rows (fewer if there are fewer rows or columns) separate the classes. K-means
+# on them is fast, and the best of ten runs finds the right classes where EM from random values often does not
+# (`benchmarks.starts.classes`). If classes overlap, every k-means start may lead to the same local maximum. So other
+# restarts begin with random memberships of each row; if restarts agree, that is evidence for their maximum. Rows are
+# chosen and ordered by their content, and a row of weight 2 counts as two equal rows, so that a start does not depend
+# on how a table is stored.
 
-MOST_ROWS = 4096  # different rows for k-means
-K_MEANS_RUNS = 10  # of which the one with the smallest sum of squares is used
-K_MEANS_TOL = 1e-2  # coarse, because EM continues from there
-MEMBERSHIP_CONCENTRATION = 0.5  # of the Dirichlet distribution of random memberships: most rows are nearly in one class
-PSEUDO_ROWS = 4.0  # of the whole table's means, added to each class: no probability starts at 0 or 1
-MOST_PSEUDO_SHARE = 0.1  # of the rows
+MAX_START_ROWS = 4096  # different rows from which a fit starts
+K_MEANS_RUNS = 10  # the run with the smallest sum of squares is used
+K_MEANS_TOL = 1e-2  # coarse, because EM continues from the result
+MEMBERSHIP_CONCENTRATION = 0.5  # parameter of the symmetric Dirichlet: below 1, so that memberships are uneven
+START_PSEUDO_ROWS = 4.0  # pseudo-rows with the table's means in each class: no probability starts at 0 or 1
+MAX_PSEUDO_SHARE = 0.1  # the largest ratio of these pseudo-rows to the mean number of rows in a class
 
 
 def classes_of_rows(n_classes: int, means: Floats, layout: Layout, key: Key, passes: Passes) -> tuple[Floats, Floats]:
-    """Return initial weights, (K,), and probabilities, (d, K), of classes from some of the rows.
+    """Return initial weights, (K,), and probabilities, (d, K), from some of the rows.
 
     Parameters
     ----------
     n_classes : int
         K.
     means : ndarray of shape (d,)
-        Proportion of 1s in each column of the table.
+        Proportion of 1s of each bit in the table.
     layout : Layout
         The column of each bit.
     key : Key
-        Random numbers for the choice of rows and the start.
+        Random numbers for the choice of rows and for the start.
     passes : callable
-        The engine's sum over blocks.
+        Sums a function of a block over all blocks.
     """
-    rows, weights = weighted_rows(MOST_ROWS, key, passes)
+    rows, weights = weighted_rows(MAX_START_ROWS, key, passes)  # cells are -1 and 1, and 0 if missing
     x, missing = (rows > 0.0).astype(np.float64), rows == 0.0
     if not layout.all_binary:  # a missing cell of a column with levels has no bit set
         missing |= layout.is_level & (layout.column_sums(x.T).T == 0.0)
@@ -197,21 +207,21 @@ def classes_of_rows(n_classes: int, means: Floats, layout: Layout, key: Key, pas
     else:
         labels = _k_means(centered, weights, n_classes, rng) if len(rows) > n_classes else np.arange(len(rows))
         memberships = weights[:, None] * np.eye(n_classes)[labels]
-    size = memberships.sum(axis=0)
-    pseudo = min(PSEUDO_ROWS, MOST_PSEUDO_SHARE * size.sum() / n_classes)
+    class_weights = memberships.sum(axis=0)
+    pseudo_rows = min(START_PSEUDO_ROWS, MAX_PSEUDO_SHARE * class_weights.sum() / n_classes)
     cells = (~missing).T.astype(np.float64) @ memberships
-    pi = (size + pseudo / n_classes) / (size.sum() + pseudo)
-    return pi, (x.T @ memberships + pseudo * means[:, None]) / (cells + pseudo)
+    pi = (class_weights + pseudo_rows / n_classes) / (class_weights.sum() + pseudo_rows)
+    return pi, (x.T @ memberships + pseudo_rows * means[:, None]) / (cells + pseudo_rows)
 
 
 def _k_means(rows: Floats, weights: Floats, n_classes: int, rng: np.random.Generator) -> Floats:
-    """Return the cluster of each row."""
-    from sklearn.cluster import KMeans  # imported here: models do not otherwise need scikit-learn
+    """Return the cluster of each row, by k-means on the first singular vectors."""
+    from sklearn.cluster import KMeans  # imported here, because models do not otherwise need scikit-learn
     from sklearn.utils.extmath import randomized_svd
 
     seed = int(rng.integers(2**31 - 1))
     n_vectors = min(n_classes - 1, *rows.shape)
-    with _threads().limit(limits=1):  # sums in several threads depend on their order
+    with _blas_threads().limit(limits=1):  # the result of several threads depends on the order of their sums
         _, _, directions = randomized_svd(rows * np.sqrt(weights)[:, None], n_vectors, random_state=seed)
         clusters = KMeans(n_classes, n_init=K_MEANS_RUNS, tol=K_MEANS_TOL, random_state=seed)
         labels: Floats = clusters.fit(rows @ directions.T, sample_weight=weights).labels_
@@ -219,6 +229,6 @@ def _k_means(rows: Floats, weights: Floats, n_classes: int, rng: np.random.Gener
 
 
 @cache
-def _threads() -> ThreadpoolController:
-    """Return the controller of BLAS threads; creating one takes milliseconds."""
+def _blas_threads() -> ThreadpoolController:
+    """Return the controller of BLAS threads; cached, because its creation takes milliseconds."""
     return ThreadpoolController()

@@ -1,4 +1,4 @@
-"""The methods that all mixtures with K nodes share: they follow from the weights and probabilities of the nodes."""
+"""The methods that all mixtures with K nodes share: all that follows from the nodes' weights and probabilities."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ P = TypeVar("P", bound=HasNodes)
 
 
 class NodeModel(Generic[P]):
-    """E-step, row functions and sampling. A model adds the start, the latent values of its nodes, and the M-step."""
+    """E-step, row functions and sampling. A model adds its start, the latent variables at its nodes, and its M-step."""
 
     promises = Promises()
     stats_type = NodeCounts
@@ -53,11 +53,11 @@ class NodeModel(Generic[P]):
         return np.asarray(self.hidden_states(params)[self.node_weights(params, shared, block).argmax(axis=1)])
 
     def fill(self, params: P, shared: NodeScores, block: Block) -> Floats:
-        """Return P(x = 1 | observed cells) of a new observation of every cell: r theta."""
+        """Return P(x = 1 | observed cells) of every cell, as if it were observed anew: r theta."""
         return np.asarray(self.node_weights(params, shared, block) @ params.probabilities.T)
 
     def leave_one_out(self, params: P, shared: NodeScores, block: Block) -> Floats:
-        """Return P(x_j = 1 | the other observed cells) for every cell, or level."""
+        """Return P(x_j = 1 | the other observed cells) of every cell, or P(level) of every level."""
         layout, theta, x = params.layout, params.probabilities.T, block.x.to_dense()
         r = self.node_weights(params, shared, block)
         binary_columns = binary.leave_one_out(r, theta, x, block.observed.to_dense())

@@ -1,11 +1,12 @@
 """Parameters of a mixture with K nodes, the coefficients of its log-likelihood, and its expected counts.
 
-For binary columns x_j (0 if missing) and observed cells o_j (1 or 0) the log-likelihood at node k is linear in x and o:
+With o_j = 1 in observed cells, and o_j = x_j = 0 in missing ones, the log-likelihood of a row of binary columns at
+node k is linear in x and o:
 
     ln P(x, k) = ln pi_k + Sum_j o_j [ x_j ln theta_jk + (1 - x_j) ln(1 - theta_jk) ]
                = ln pi_k + Sum_j x_j a_jk + Sum_j o_j c_jk,      a = logit(theta),  c = ln(1 - theta)
 
-The bits of a nominal or ordinal column have a = ln p and c = 0: a row has the ln p of its level.
+The bits of a nominal or ordinal column have a = ln p and c = 0, so that the row's level contributes its ln p.
 """
 
 from __future__ import annotations
@@ -32,43 +33,43 @@ from hiddenbits.maths.numerics import (
     softplus_and_sigmoid,
 )
 
-SUM_SLACK = 1e-9  # tolerance of the sum of the levels of a column
-NEVER_VANISH = int(LEAST_SCORE / np.log(TINY)) - 1  # columns up to which no exp(score) underflows, as theta >= TINY
+LEVEL_SUM_TOLERANCE = 1e-9  # largest difference from 1 of the sum of a column's levels
+SAFE_COLUMNS = int(LEAST_SCORE / np.log(TINY)) - 1  # up to so many, no exp(score) underflows, because theta >= TINY
 
 
 @dataclass(frozen=True, eq=False)
 class NodeScores:
-    """The coefficients of ln P(x, node), the score of a row at each node.
+    """The coefficients of the scores of a row: ln P(x, node) of every node.
 
     Attributes
     ----------
     x_coefs : ndarray of shape (d, K)
         a: logit(theta), and ln p of a level.
-    zero_row : ndarray of shape (1, K)
-        The score of a complete row of zeros: ln pi + Sum_j c_j.
+    offsets : ndarray of shape (1, K)
+        ln pi + Sum_j c_j: in a row without missing values, the part of the score that does not depend on x.
     log_weights : ndarray of shape (1, K)
         ln pi.
     may_vanish : bool
         Whether exp(score) may underflow (`scores_may_vanish`).
     stored_observed_coefs : ndarray of shape (d, K) or None
-        c: ln(1 - theta), and 0 for a level. None: all columns are binary, and c = -ln(1 + exp a) is computed if needed.
+        c: ln(1 - theta), and 0 for a level. None: all columns are binary; c = -ln(1 + exp a) is computed when needed.
     """
 
     x_coefs: Floats
-    zero_row: Floats
+    offsets: Floats
     log_weights: Floats
     may_vanish: bool
     stored_observed_coefs: Floats | None
 
     @classmethod
     def of(
-        cls, a: Floats, c_sums: Floats, log_weights: Floats, c: Floats | None = None, never_vanish: int = 0
+        cls, a: Floats, c_sums: Floats, log_weights: Floats, c: Floats | None = None, safe_columns: int = 0
     ) -> NodeScores:
-        """Return scores from a, Sum_j c_j, ln pi, and c; up to `never_vanish` columns exp(score) cannot underflow."""
+        """Return scores from a, Sum_j c_j, ln pi, and c; up to `safe_columns` columns no exp(score) underflows."""
         log_weights = log_weights[None, :]
-        zero_row = c_sums + log_weights
-        may_vanish = len(a) > never_vanish and scores_may_vanish(a, zero_row[0])
-        return cls(a, zero_row, log_weights, may_vanish, c)
+        offsets = c_sums + log_weights
+        may_vanish = len(a) > safe_columns and scores_may_vanish(a, offsets[0])
+        return cls(a, offsets, log_weights, may_vanish, c)
 
     @cached_property
     def observed_coefs(self) -> Floats:
@@ -78,7 +79,7 @@ class NodeScores:
 
 
 class HasNodes(Protocol):
-    """Parameters from which those of K nodes follow."""
+    """Parameters of any model, from which the weights and probabilities of its K nodes follow."""
 
     @property
     def weights(self) -> Floats:
@@ -145,7 +146,7 @@ class NodeParams(Params):
         if not self.layout.all_binary:
             c[self.layout.is_level] = 0.0
         a -= c
-        return NodeScores.of(a, column_sums(c), np.log(self.weights), c, NEVER_VANISH)
+        return NodeScores.of(a, column_sums(c), np.log(self.weights), c, SAFE_COLUMNS)
 
     def flaw(self) -> str | None:
         """Return what makes these arrays invalid, or None."""
@@ -153,7 +154,7 @@ class NodeParams(Params):
             return flaw
         layout = self.layout
         for p in (self.probabilities, self.prior_mean[:, None]):
-            if (np.abs(layout.column_sums(p)[layout.is_level] - 1.0) > SUM_SLACK).any():
+            if (np.abs(layout.column_sums(p)[layout.is_level] - 1.0) > LEVEL_SUM_TOLERANCE).any():
                 return "the levels of a column must add up to 1"
         return None
 
@@ -162,9 +163,9 @@ class NodeParams(Params):
 class NodeCounts(Statistics):
     """Log-likelihood, and expected counts from the E-step: rows at each node, and 1s and observed cells of each bit.
 
-    With r the posterior: classes_k = Sum_n r_nk, ones_jk = Sum_n r_nk x_nj, observed_jk = Sum_n r_nk o_nj, each row
-    times its weight. `observed` has a single row if no binary column has missing values: it is `classes` then. All bits
-    of levels count as observed; the observed cells of such a column are the sum of its ones (`cells`).
+    With r the posterior and w the weights of the rows: classes_k = Sum_n w_n r_nk, ones_jk = Sum_n w_n r_nk x_nj,
+    observed_jk = Sum_n w_n r_nk o_nj. If no binary column has missing values, `observed` has a single row, `classes`.
+    All bits of levels count as observed, so the observed cells of such a column are the sum of its ones (`cells`).
     """
 
     classes: Annotated[Floats, "K"]
@@ -174,7 +175,7 @@ class NodeCounts(Statistics):
     nested: ClassVar = ("ones", "observed", "classes")
 
     def cells(self, layout: Layout) -> Floats:
-        """Return the expected observed cells of each bit's column at each node, (d, K) or a single row."""
+        """Return the expected number of observed cells of each bit's column at each node, (d, K) or a single row."""
         if layout.all_binary:
             return self.observed
         return np.where(layout.is_level[:, None], layout.column_sums(self.ones), self.observed)

@@ -3,7 +3,7 @@
     score_nk = ln P(x_n, k) = x_n.a_k + o_n.c_k + ln pi_k         (`NodeScores` has a, c and ln pi)
     r_nk = exp(score_nk) / Sum_l exp(score_nl)                   ln P(x_n) = ln Sum_k exp(score_nk)
 
-If all cells are observed, o.c + ln pi is the same for every row, and a sparse block costs as much as it has 1s.
+If all cells are observed, o.c + ln pi is the same for every row; the cost of a sparse block is then that of its 1s.
 """
 
 from __future__ import annotations
@@ -25,12 +25,13 @@ from hiddenbits.families.nodes.params import HasNodes, NodeCounts, NodeScores
 from hiddenbits.maths.numerics import softmax_rows
 from hiddenbits.model_api import Footprint
 
-MANY_NODES, MANY_COLUMNS = 64, 256  # from here on, check whether most r are negligible
-NEGLIGIBLE = 1e-17  # r_nk far below rounding
+SPARSE_R_NODES, SPARSE_R_COLUMNS = 64, 256  # from so many on, check whether nearly all r are negligible
+SPARSE_R_SHARE = 64  # a sparse r pays if less than 1/64 of its entries are not negligible
+NEGLIGIBLE_R = 1e-17  # far below rounding
 
 
 def footprint(n_nodes: int, n_columns: int, row_cells: float) -> Footprint:
-    """Return the cost of a block: two products of row_cells x K."""
+    """Return the cost of a block: for each row, two products of its cells with K nodes."""
     dense = n_columns if row_cells >= n_columns else 0
     return Footprint(working=dense + 2 * n_nodes, statistics=n_columns * n_nodes, flops=4 * row_cells * n_nodes)
 
@@ -40,17 +41,17 @@ def _posterior(
 ) -> tuple[Floats, Floats, Operand, Operand]:
     """Return r (times the row's weight if `weights` are given), ln P(x) and the operands of the block."""
     x, o = block.operands()
-    r = product(x, scores.x_coefs, slot)  # the scores; softmax_rows turns them into r in place
-    log_p = softmax_rows(r, _zero_row_scores(scores, o), weights, shift=scores.may_vanish)
+    r = product(x, scores.x_coefs, slot)  # x.a; softmax_rows turns it into r in place
+    log_p = softmax_rows(r, _offsets(scores, o), weights, shift=scores.may_vanish)
     return r, log_p, x, o
 
 
-def _zero_row_scores(scores: NodeScores, o: Operand) -> Floats:
-    """Return o.c + ln pi, the score of x = 0, of each row; a single row if all cells are observed."""
+def _offsets(scores: NodeScores, o: Operand) -> Floats:
+    """Return o.c + ln pi of each row, (n, K), or (1, K) if all cells are observed."""
     if isinstance(o, OnesOperand):
-        return scores.zero_row
-    observed_sums = scores.zero_row - scores.log_weights
-    return product_with_totals(o, scores.observed_coefs, observed_sums) + scores.log_weights
+        return scores.offsets
+    c_sums = scores.offsets - scores.log_weights
+    return product_with_totals(o, scores.observed_coefs, c_sums) + scores.log_weights
 
 
 def posterior(scores: NodeScores, block: Block) -> Floats:
@@ -77,10 +78,10 @@ def expected_counts(scores: NodeScores, block: Block) -> NodeCounts:
 
 
 def _expected_ones(x: Operand, r: Floats, weights: Floats) -> Floats:
-    """Return x' r, (d, K); skip negligible r if most are."""
-    if r.shape[1] >= MANY_NODES and isinstance(x, np.ndarray) and x.shape[1] >= MANY_COLUMNS:
-        active = r > NEGLIGIBLE * weights[:, None]
-        if np.count_nonzero(active) * MANY_NODES < r.size:
+    """Return x' r, (d, K), without negligible r if nearly all are."""
+    if r.shape[1] >= SPARSE_R_NODES and isinstance(x, np.ndarray) and x.shape[1] >= SPARSE_R_COLUMNS:
+        active = r > NEGLIGIBLE_R * weights[:, None]
+        if np.count_nonzero(active) * SPARSE_R_SHARE < r.size:
             row, k = np.nonzero(active)
             sparse_r = csr_array((r[row, k], (k, row)), shape=r.shape[::-1])
             return np.ascontiguousarray((sparse_r @ x).T)

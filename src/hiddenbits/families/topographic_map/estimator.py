@@ -21,15 +21,15 @@ from hiddenbits.families._base.inputs import seed_of, shuffled
 from hiddenbits.families._base.parameters import COMMON, MOST_NODES, HiddenParts
 from hiddenbits.families._base.transformer import LatentEstimator
 from hiddenbits.families.nodes.params import NodeCounts
-from hiddenbits.families.topographic_map.model import GRID_DIMENSIONS, Topographic
+from hiddenbits.families.topographic_map.model import MAX_GRID_DIMENSIONS, Topographic
 from hiddenbits.families.topographic_map.model_steps import TopographicSteps
 from hiddenbits.families.topographic_map.params import TopographicParams
 from hiddenbits.model_api import RowModel
 
-GRID_SIZES = {1: (128, 64), 2: (1024, 256)}  # default points and features, by dimensions
-SOBOL_SIZES = (8192, 1024)  # with more dimensions
-MOST_POINTS_PER_ROW = 1000  # far fewer than these are enough
-GRID_SCALE = 0.7  # default length scale with 1 and 2 dimensions
+GRID_POINTS_AND_FEATURES = {1: (128, 64), 2: (1024, 256)}  # defaults, by number of dimensions
+SOBOL_POINTS_AND_FEATURES = (8192, 1024)  # defaults with more dimensions
+MAX_POINTS_PER_ROW = 1000  # far fewer are enough
+GRID_LENGTH_SCALE = 0.7  # default length scale with 1 and 2 dimensions
 GRID_TOL, STEPS_TOL = 1e-3, 1e-5  # default tolerance with 1 and 2 dimensions, and with more
 
 
@@ -120,7 +120,7 @@ class TopographicMap(LatentEstimator[TopographicParams, NodeCounts]):
     tol: Any  # None: a default that depends on n_components
     _hidden_parts: ClassVar[tuple[HiddenParts, ...]] = (
         HiddenParts("dimensions", "columns"),
-        HiddenParts("points", parameter="n_points", each=MOST_POINTS_PER_ROW),
+        HiddenParts("points", parameter="n_points", per_row=MAX_POINTS_PER_ROW),
     )
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **COMMON,
@@ -168,12 +168,12 @@ class TopographicMap(LatentEstimator[TopographicParams, NodeCounts]):
 
     def _subsample_rows(self) -> int | None:
         rows = super()._subsample_rows()
-        return rows and 2 * rows  # the cost of the M-step does not depend on the rows: a smaller subsample saves little
+        return rows and 2 * rows  # a smaller one saves little: the cost of the M-step does not depend on the rows
 
     def _model(self) -> Topographic:
         q = int(self.n_components)
-        n_points, n_features = GRID_SIZES.get(q, SOBOL_SIZES)
-        scale = GRID_SCALE if q <= GRID_DIMENSIONS else np.sqrt(q)
+        n_points, n_features = GRID_POINTS_AND_FEATURES.get(q, SOBOL_POINTS_AND_FEATURES)
+        scale = GRID_LENGTH_SCALE if q <= MAX_GRID_DIMENSIONS else np.sqrt(q)
         sizes = (
             q,
             int(self.n_points or n_points),
@@ -181,7 +181,7 @@ class TopographicMap(LatentEstimator[TopographicParams, NodeCounts]):
             float(self.length_scale or scale),
             float(self.ridge),
         )
-        if q <= GRID_DIMENSIONS:
+        if q <= MAX_GRID_DIMENSIONS:
             return Topographic(*sizes)
         return TopographicSteps(
             *sizes, float(self.learning_rate), int(self.batch_rows), float(self.validation_share), self._tol
@@ -189,7 +189,7 @@ class TopographicMap(LatentEstimator[TopographicParams, NodeCounts]):
 
     @property
     def _tol(self) -> float:
-        default = GRID_TOL if self.n_components <= GRID_DIMENSIONS else STEPS_TOL
+        default = GRID_TOL if self.n_components <= MAX_GRID_DIMENSIONS else STEPS_TOL
         return default if self.tol is None else float(self.tol)
 
     def _settings(self) -> Settings:
@@ -197,8 +197,8 @@ class TopographicMap(LatentEstimator[TopographicParams, NodeCounts]):
 
     @property
     def _loop(self) -> Callable[..., Outcome]:
-        by_steps = partial(fit_persistent, after_epoch=TopographicSteps.after_epoch)
-        return fit_em if self.n_components <= GRID_DIMENSIONS else by_steps
+        fit_by_steps = partial(fit_persistent, after_epoch=TopographicSteps.after_epoch)
+        return fit_em if self.n_components <= MAX_GRID_DIMENSIONS else fit_by_steps
 
     def _pass_height(self, model: RowModel[TopographicParams, NodeCounts], table: Table) -> int:
         height = self._height(model, table)
@@ -248,9 +248,9 @@ class TopographicMap(LatentEstimator[TopographicParams, NodeCounts]):
 
     def _tables(self) -> dict[str, SummaryTable]:
         p = self.probabilities_
-        extent = {"smallest": p.min(axis=0), "mean": p.mean(axis=0), "largest": p.max(axis=0)}
-        weight = p.std(axis=0)
-        return {"columns": table_by_column(self, "P(x = 1) over the latent space, of each column", extent, weight)}
+        ranges = {"smallest": p.min(axis=0), "mean": p.mean(axis=0), "largest": p.max(axis=0)}
+        spread = p.std(axis=0)
+        return {"columns": table_by_column(self, "P(x = 1) over the latent space, of each column", ranges, spread)}
 
     @property
     def points_(self) -> Floats:
@@ -268,9 +268,9 @@ class TopographicMap(LatentEstimator[TopographicParams, NodeCounts]):
         return int(self._params.joint.size)
 
 
-# The posterior of a row's latent position: its modes, as balls with a share of the posterior.
+# The modes of the posterior of a row's latent position, as balls.
 
-SECOND_MODE_SHARE = 0.2  # smallest share of the posterior that makes a second mode count
+SECOND_MODE_SHARE = 0.2  # smallest posterior probability of a second mode that is reported
 MEAN_SHIFTS = 5  # from the most probable point to the center of its mode
 
 
@@ -279,8 +279,8 @@ class PositionSummary:
     """The posterior of the latent position of each row, from `TopographicMap.position_summary`.
 
     A mode is a ball of radius sqrt(q / 2), half the usual distance of two rows, around the posterior mean within it.
-    One starts from the most probable point, the other from the most probable point at least two radii from its center;
-    the first is the one with the larger share.
+    The search for one mode starts from the most probable point, that for the other from the most probable point that
+    is at least two radii from the center of the first. `first` is the mode with the larger share.
 
     Attributes
     ----------
@@ -289,8 +289,8 @@ class PositionSummary:
     first_share, second_share : ndarray of shape (rows,)
         Posterior probability within each mode.
     effective_points : ndarray of shape (rows,)
-        1 / Sum_k r_k^2: how many points share the posterior. If most rows have fewer than 3, the points are too few to
-        resolve the positions.
+        1 / Sum_k r_k^2, with r_k the posterior probability of point k: the number of points that share the posterior.
+        If it is below 3 in most rows, the points are too few to resolve the positions.
 
     Examples
     --------

@@ -3,7 +3,7 @@
     z ~ N(0, I_q),   P(x_j = 1 | z) = sigma(eta_j(z)),   eta(z) = b + Phi(z) W
     Phi(z) = [z, 3 sqrt(2/M) cos(z Omega + phi)]
 
-With points z_1 ... z_K of equal weight in place of the prior it is a latent class model whose classes are tied by W:
+If points z_1 ... z_K of equal weight replace the prior, it is a latent class model whose classes are tied by W:
 
     ln P(x, z_k) = -ln K + Sum_j [ x_j eta_j(z_k) - ln(1 + exp eta_j(z_k)) ],   over the observed j
 
@@ -42,8 +42,8 @@ from hiddenbits.maths.numerics import sigmoid
 from hiddenbits.maths.ridge import log_prior
 from hiddenbits.model_api import AsOnSubsample, Declared, Footprint, Key, Linked, Passes, Stage
 
-FIRST_POINTS = 256  # at most, in the first stage of a fit on a grid: most iterations are there, and cost less
-FEATURES_BLOCK = 2  # block of the key of the random features
+MAX_FIRST_POINTS = 256  # points in the first stage of a fit on a grid, which has most of the iterations
+FEATURES_KEY_BLOCK = 2  # number in the random key of the features
 
 
 @dataclass(frozen=True)
@@ -79,16 +79,16 @@ class Topographic(AsOnSubsample, NodeModel[TopographicParams], Linked, Declared[
 
     @property
     def size(self) -> int:
-        """Number of points of the fitted mixture; for a grid, a power of its side."""
-        if self.n_components > GRID_DIMENSIONS:
+        """Number of points of the fitted mixture; for a grid, its side to the power of q."""
+        if self.n_components > MAX_GRID_DIMENSIONS:
             return self.n_points
         return int(grid_side(self.n_components, self.n_points) ** self.n_components)
 
     def start(self, summary: ColumnSums, key: Key, passes: Passes) -> TopographicParams:
-        """Return the start of logistic PCA, which is linear: the coefficients of the cosines are 0."""
+        """Return the start of logistic PCA, with coefficients of 0 for the cosines."""
         linear = start_logistic(self.n_components, "pca", summary, key, passes)
         q, M, d = self.n_components, self.n_features, len(linear.intercepts)
-        rng = key.derive(block=FEATURES_BLOCK).rng()
+        rng = key.derive(block=FEATURES_KEY_BLOCK).rng()
         return TopographicParams(
             points=self.first_points(key),
             frequencies=rng.standard_normal((q, M)) / self.length_scale,
@@ -99,7 +99,7 @@ class Topographic(AsOnSubsample, NodeModel[TopographicParams], Linked, Declared[
 
     def first_points(self, key: Key) -> Floats:
         """Return the points of the first stage."""
-        return grid_points(self.n_components, min(FIRST_POINTS, self.n_points))
+        return grid_points(self.n_components, min(MAX_FIRST_POINTS, self.n_points))
 
     @property
     def has_prior(self) -> bool:
@@ -107,12 +107,12 @@ class Topographic(AsOnSubsample, NodeModel[TopographicParams], Linked, Declared[
         return self.ridge > 0.0
 
     def stages(self) -> Sequence[Stage[TopographicParams, NodeCounts]]:
-        """Return two stages: fewer points, and all of them."""
+        """Return two stages: with fewer points, and with all points."""
         return Stage(self), Stage(self, self._on_all_points)
 
     def _on_all_points(self, params: TopographicParams, key: Key) -> TopographicParams | None:
-        """Return the same functions on all grid points; None if the first stage had them."""
-        if self.n_components > GRID_DIMENSIONS or len(params.points) == self.size:
+        """Return the same coefficients with all grid points; None if the first stage already has all points."""
+        if self.n_components > MAX_GRID_DIMENSIONS or len(params.points) == self.size:
             return None
         return replace(params, points=grid_points(self.n_components, self.n_points))
 
@@ -150,7 +150,7 @@ class Topographic(AsOnSubsample, NodeModel[TopographicParams], Linked, Declared[
 
 # Points of equal weight that approximate z ~ N(0, I_q).
 
-GRID_DIMENSIONS = 2  # up to which points are a grid; with more, scrambled Sobol points
+MAX_GRID_DIMENSIONS = 2  # with more dimensions, points are scrambled Sobol points
 
 
 def grid_side(n_components: int, n_points: int) -> int:

@@ -1,10 +1,10 @@
 """Generative topographic mapping with more than two dimensions: stochastic steps with new points, fixed at the end.
 
-A step uses a batch of rows and its own points (scrambled Sobol), so that W does not overfit the points. Its gradient is
-an unbiased one of E ln (1/K) Sum_k P(x | z_k), a lower bound of ln P(x) that increases with K; the optimizer is Adam
-(Kingma & Ba 2015). Validation rows are scored after each epoch, always on the same points. When their score has not
-increased for some epochs, the fit returns to its best parameters and takes smaller steps, several times. The objective
-is a mean over rows, so the ridge is divided by the number of rows of the table.
+Each step has a batch of rows and new scrambled Sobol points, so that W does not overfit the points. Its gradient is an
+unbiased estimate of that of E ln (1/K) Sum_k P(x | z_k), a lower bound of ln P(x) that increases with K; the optimizer
+is Adam (Kingma & Ba 2015). After each epoch the likelihood of the validation rows is computed, at points that do not
+change. When it has not increased for some epochs, the fit returns to its best parameters and takes smaller steps; after
+several such returns it ends. The objective is a mean over rows, so the ridge is divided by the table's number of rows.
 """
 
 from __future__ import annotations
@@ -23,18 +23,22 @@ from hiddenbits.families.topographic_map.model import Topographic, sobol_points
 from hiddenbits.families.topographic_map.params import REALS, TopographicParams
 from hiddenbits.model_api import Key, Passes, Promises, Run
 
-STEP_POINTS = 1024  # of a step
-SCORE_POINTS = 4096  # of the score after an epoch
-PATIENCE = 3  # epochs without an increase after which steps become smaller
-RATE_FACTOR, MOST_REDUCTIONS = 3.0, 4  # divisor of the learning rate, and reductions until the fit ends
+STEP_POINTS = 1024  # points of a step
+VALIDATION_POINTS = 4096  # points at which the likelihood of the validation rows is computed
+PATIENCE_EPOCHS = 3  # after so many epochs without an increase, steps become smaller
+RATE_DIVISOR, MAX_RATE_REDUCTIONS = 3.0, 4  # the fit ends with the fourth reduction of the learning rate
 BETAS = (0.9, 0.999)  # Adam's decay rates
-EPSILON = 1e-8  # Adam's
-POINTS_BLOCK, SCORE_BLOCK = 3, 4  # blocks of the keys of the points of the fitted model, and of the score
+EPSILON = 1e-8  # keeps Adam from a division by 0
+POINTS_KEY_BLOCK, VALIDATION_KEY_BLOCK = 3, 4  # numbers in the random keys of the points
 
 
 @dataclass(frozen=True, eq=False)
 class StepsMemory(Arrays):
-    """State between steps: Adam's averages, the best parameters so far, and the epochs since they were the best."""
+    """State between steps: Adam's averages (`mean`, `square`), and the best W and b with their score.
+
+    `waited` counts epochs since the best, `smaller` reductions of `rate`. `weight` is that of all rows. `frozen` are
+    the points of the fitted model, `scored` those for the validation rows.
+    """
 
     mean: Floats
     square: Floats
@@ -62,7 +66,7 @@ class TopographicSteps(Topographic):
     validation_share : float
         Share of the rows that are validation rows.
     tol : float
-        Smallest increase of their score that counts, in nats per row.
+        Smallest increase of the likelihood of the validation rows that counts, in nats per row.
     """  # noqa: D400
 
     learning_rate: float = 0.01
@@ -84,13 +88,13 @@ class TopographicSteps(Topographic):
 
     def first_points(self, key: Key) -> Floats:
         """Return the points of the first step."""
-        return self._step_points(key.derive(block=POINTS_BLOCK))
+        return self._step_points(key.derive(block=POINTS_KEY_BLOCK))
 
     def _step_points(self, key: Key) -> Floats:
         return self._points(STEP_POINTS, key).astype(np.float32)
 
-    def _points(self, most: int, key: Key) -> Floats:
-        return sobol_points(self.n_components, min(most, self.n_points), key.rng())
+    def _points(self, max_points: int, key: Key) -> Floats:
+        return sobol_points(self.n_components, min(max_points, self.n_points), key.rng())
 
     def validation_rows(self, block: Block, key: Key) -> NDArray[np.bool_]:
         """Return which rows of a block are validation rows: the same in every epoch and restart."""
@@ -120,15 +124,15 @@ class TopographicSteps(Topographic):
             waited=zero,
             smaller=zero,
             weight=np.asarray(float(summary.weight)),
-            frozen=self._points(self.n_points, key.derive(block=POINTS_BLOCK)),
-            scored=self._points(SCORE_POINTS, key.derive(block=SCORE_BLOCK)).astype(np.float32),
+            frozen=self._points(self.n_points, key.derive(block=POINTS_KEY_BLOCK)),
+            scored=self._points(VALIDATION_POINTS, key.derive(block=VALIDATION_KEY_BLOCK)).astype(np.float32),
         )
 
     def step(
         self, params: TopographicParams, memory: StepsMemory, stats: NodeCounts, left: float, key: Key, run: Run
     ) -> tuple[TopographicParams, StepsMemory, float]:
-        """Return parameters and state after one step of Adam, and the mean log-likelihood of its rows at its points."""
-        n, buffer = float(stats.weight), params.joint.copy()  # one buffer, because arrays are large
+        """Return parameters and state after a step of Adam, and the mean log-likelihood of the step's rows."""
+        n, buffer = float(stats.weight), params.joint.copy()  # reused, because arrays are large
         buffer[:, -1] -= params.center
         buffer *= self.ridge / float(memory.weight)  # gradient of the ridge
         gradient = self.gradient(params, stats)
@@ -142,13 +146,13 @@ class TopographicSteps(Topographic):
         scale = np.sqrt(np.divide(square, 1.0 - BETAS[1] ** steps, out=buffer), out=buffer)
         scale += EPSILON
         change = np.divide(np.multiply(mean, rate, out=gradient), scale, out=scale)
-        moved = replace(params, joint=REALS.back(params.joint + change), points=self._step_points(key))
-        return moved, replace(memory, mean=mean, square=square, steps=np.asarray(steps)), float(stats.bound) / n
+        params = replace(params, joint=REALS.back(params.joint + change), points=self._step_points(key))
+        return params, replace(memory, mean=mean, square=square, steps=np.asarray(steps)), float(stats.bound) / n
 
     def after_epoch(
         self, params: TopographicParams, memory: StepsMemory, key: Key, passes: Passes
     ) -> tuple[TopographicParams, StepsMemory, float, bool]:
-        """Return parameters, state, the mean score of the validation rows, and whether the fit has ended."""
+        """Return parameters, state, mean log-likelihood of the validation rows, and whether the fit has ended."""
         score_params = replace(params, points=memory.scored)
         total, weight = passes(partial(self._validation_score, score_params, self.prepare(score_params), key))
         if weight <= 0.0:
@@ -160,15 +164,15 @@ class TopographicSteps(Topographic):
         if score > float(memory.best_score) + self.tol:
             memory = replace(memory, best=params.joint, best_score=np.asarray(score), waited=np.zeros(()))
             return params, memory, score, False
-        if waited >= PATIENCE:
+        if waited >= PATIENCE_EPOCHS:
             params, waited, reductions = params.with_joint(memory.best), 0.0, reductions + 1.0
         memory = replace(
             memory,
             waited=np.asarray(waited),
             smaller=np.asarray(reductions),
-            rate=np.asarray(self.learning_rate / RATE_FACTOR**reductions),
+            rate=np.asarray(self.learning_rate / RATE_DIVISOR**reductions),
         )
-        return params, memory, score, reductions >= MOST_REDUCTIONS
+        return params, memory, score, reductions >= MAX_RATE_REDUCTIONS
 
     def _validation_score(self, params: TopographicParams, shared: NodeScores, key: Key, block: Block) -> Floats:
         """Return the weighted log-likelihood of the validation rows of a block, and their weight."""

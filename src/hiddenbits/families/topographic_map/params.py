@@ -14,9 +14,9 @@ from hiddenbits.data.layout import Layout, binary_columns
 from hiddenbits.families.nodes.params import NodeScores
 from hiddenbits.maths.numerics import LARGEST_LOGIT, clip_probability, reals, sigmoid, softplus_and_sigmoid, within
 
-LARGEST_COEF = 1e3  # a ridge keeps coefficients far below
+LARGEST_COEF = 1e3  # with a ridge, coefficients are far smaller
 FINITE, REALS = within(LARGEST_COEF), reals(LARGEST_COEF)
-COSINE_SCALE = 3.0  # of the cosines, relative to z
+COSINE_SCALE = 3.0  # scale of the cosines relative to z
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,12 +56,12 @@ class TopographicParams(Params):
 
     @cached_property
     def basis(self) -> Basis:
-        """The directions of W in which functions differ at the points."""
+        """The directions of W that change eta at the points."""
         return smooth_basis(self.features)
 
     @cached_property
     def activations(self) -> Floats:
-        """Eta at the points."""
+        """Eta at the points, (d, K)."""
         return self.activations_at(self.features)
 
     # The mixture: a node at each point, all with the same weight.
@@ -110,20 +110,20 @@ class TopographicParams(Params):
 #
 #     maximize over w   Sum_k [ S_k (w.x_k) - O_k ln(1 + exp(w.x_k)) ] - (lambda/2) |w - c|^2
 #
-# x_k = [Phi(z_k), 1]; S_k and O_k are the expected 1s and observed cells at point k. It is concave. The functions are
-# smooth, so that X is nearly 0 along most directions of w: `smooth_basis` excludes them, once for a grid, and w does
-# not change along them. Newton's equation (X' diag(O p (1 - p)) X + lambda) v = gradient is solved by conjugate
-# gradients, for all columns together, so that no column needs its own matrix. Coordinates are the eigenvectors of
-# X' diag(n) X, with n the expected rows at each point; the preconditioner of a column is the eigenvalues times its mean
-# p (1 - p).
+# x_k = [Phi(z_k), 1], a row of X; S_k and O_k are the expected 1s and observed cells at point k. The objective is
+# concave. Features are smooth, so that X w is nearly 0 for most directions of w: `smooth_basis` excludes these, once
+# for a grid, and w does not change along them. Newton's equation (X' diag(O p (1 - p)) X + lambda) v = gradient is
+# solved by conjugate gradients, for all columns together, so that no column needs its own matrix. Coordinates are the
+# eigenvectors of X' diag(n) X, with n the expected rows at each point; the preconditioner of a column is the
+# eigenvalues times the column's mean of p (1 - p).
 
 NEWTON_STEPS = 1  # per M-step, which starts from the last solution: a second saves no iteration
 CG_STEPS = 8
-HALVINGS = 12
-ROUNDING = 1e-13  # relative decrease that is rounding, on which steps must not depend, or equal tables would differ
-NEGLIGIBLE = 1e-12  # of the largest eigenvalue of X'X: 100 of 259 directions are above it on the default grid
+MAX_HALVINGS = 12
+RELATIVE_ROUNDING = 1e-13  # a smaller relative decrease is rounding: equal tables must have equal steps
+NEGLIGIBLE_EIGENVALUE = 1e-12  # of X'X, relative to the largest; on the default grid 100 of 259 are larger
 BATCH_COLUMNS = 256  # columns per batch: their arrays of (columns, K) stay small on wide tables
-LEAST_RIDGE = 1e-6  # keeps the equations solvable with ridge=0
+MIN_RIDGE = 1e-6  # keeps the equations solvable with ridge=0
 
 
 class Basis(NamedTuple):
@@ -137,7 +137,7 @@ class Basis(NamedTuple):
 def smooth_basis(features: Floats) -> Basis:
     """Return the directions of w along which the features, (K, m + 1), are not negligible."""
     spectrum, vectors = np.linalg.eigh(features.T @ features)
-    directions = vectors[:, spectrum > NEGLIGIBLE * spectrum[-1]]
+    directions = vectors[:, spectrum > NEGLIGIBLE_EIGENVALUE * spectrum[-1]]
     return Basis(features, directions, features @ directions)
 
 
@@ -152,7 +152,7 @@ def _log_likelihood(eta: Floats, ones: Floats, observed: Floats) -> Floats:
 def regress(
     basis: Basis, ones: Floats, observed: Floats, rows: Floats, start: Floats, center: Floats, ridge: float
 ) -> Floats:
-    """Return W and b, (d, m + 1), after some Newton steps, which never decrease the objective of a column.
+    """Return W and b, (d, m + 1), after Newton steps, which never decrease the objective of a column.
 
     Parameters
     ----------
@@ -170,9 +170,9 @@ def regress(
         lambda.
     """
     spectrum, vectors = np.linalg.eigh((basis.values * rows[:, None]).T @ basis.values)
-    spectrum = np.maximum(spectrum, 0.0) / max(float(rows.sum()), LEAST_RIDGE)
+    spectrum = np.maximum(spectrum, 0.0) / max(float(rows.sum()), MIN_RIDGE)
     eigenbasis = Basis(basis.X, basis.directions @ vectors, basis.values @ vectors)
-    joint, ridge = np.empty_like(start), max(ridge, LEAST_RIDGE)
+    joint, ridge = np.empty_like(start), max(ridge, MIN_RIDGE)
     for first in range(0, len(start), BATCH_COLUMNS):
         batch = slice(first, first + BATCH_COLUMNS)
         cells = observed if len(observed) == 1 else observed[batch]
@@ -185,7 +185,7 @@ def _newton(
 ) -> Floats:
     """Return W and b of some columns; `spectrum` are the eigenvalues of X' diag(n) X / Sum n along the basis."""
     offset = start @ basis.directions - center[:, None] * basis.directions[-1]  # w - c along the basis
-    moved, eta = np.zeros_like(offset), start @ basis.X.T
+    total_step, eta = np.zeros_like(offset), start @ basis.X.T
     best = _log_likelihood(eta, ones, observed) - 0.5 * ridge * (offset * offset).sum(axis=1)
     for _ in range(NEWTON_STEPS):
         _, p = softplus_and_sigmoid(eta)
@@ -194,18 +194,18 @@ def _newton(
         scale = curvature.sum(axis=1)[:, None] * spectrum + ridge
         step = _solve(basis.values, curvature, ridge, gradient, scale)
         change, length = step @ basis.values.T, np.ones((len(step), 1))
-        for _ in range(HALVINGS):
+        for _ in range(MAX_HALVINGS):
             prior = -0.5 * ridge * ((offset + length * step) ** 2).sum(axis=1)
             objective = _log_likelihood(eta + length * change, ones, observed) + prior
-            decreased = ~(objective >= best - ROUNDING * np.abs(best))
+            decreased = ~(objective >= best - RELATIVE_ROUNDING * np.abs(best))
             if not decreased.any():
                 break
             length[decreased] *= 0.5
         length[decreased] = 0.0
         step *= length
-        moved, offset, eta = moved + step, offset + step, eta + length * change
+        total_step, offset, eta = total_step + step, offset + step, eta + length * change
         best = np.where(decreased, best, objective)
-    return np.asarray(start + moved @ basis.directions.T)
+    return np.asarray(start + total_step @ basis.directions.T)
 
 
 def _solve(X: Floats, curvature: Floats, ridge: float, gradient: Floats, scale: Floats) -> Floats:
@@ -215,8 +215,8 @@ def _solve(X: Floats, curvature: Floats, ridge: float, gradient: Floats, scale: 
     direction, rz = z.copy(), (residual * z).sum(axis=1, keepdims=True)
     for _ in range(CG_STEPS):
         product = (curvature * (direction @ X.T)) @ X + ridge * direction
-        bend = (direction * product).sum(axis=1, keepdims=True)
-        length = np.divide(rz, bend, out=np.zeros_like(rz), where=bend > 0.0)
+        curvature_along = (direction * product).sum(axis=1, keepdims=True)
+        length = np.divide(rz, curvature_along, out=np.zeros_like(rz), where=curvature_along > 0.0)
         step += length * direction
         residual -= length * product
         z = residual / scale

@@ -26,7 +26,7 @@ from hiddenbits.families.tree_mixture.params import TreeParams, TreeStats
 from hiddenbits.maths.pair_counts import refuse_width
 from hiddenbits.model_api import RowModel, Stage
 
-MOST_COLUMNS = 8_000  # the pairs of columns of one class take 256 MB, and a search for its tree 512 MB more
+MAX_COLUMNS = 8_000  # the pairs of columns of one class take 256 MB, and a search for its tree 512 MB more
 
 
 class TreeMixture(ClassesEstimator[TreeParams, TreeStats]):
@@ -160,10 +160,10 @@ class TreeMixture(ClassesEstimator[TreeParams, TreeStats]):
         search = TreeSearch(
             self.n_components, self.smoothing, self.sharing, self.penalty, first_passes=self.first_passes
         )
-        return search.plain() if self._keeps_trees else search
+        return search.with_fixed_trees() if self._keeps_trees else search
 
     def _pass_height(self, model: RowModel[TreeParams, TreeStats], table: Table) -> int:
-        refuse_width(table.shape[1], type(self).__name__, MOST_COLUMNS)
+        refuse_width(table.shape[1], type(self).__name__, MAX_COLUMNS)
         return self._height(model, table)
 
     def _tables(self) -> dict[str, SummaryTable]:
@@ -208,10 +208,10 @@ class TreeMixture(ClassesEstimator[TreeParams, TreeStats]):
 
 # The search for trees: a fit looks for better trees in some of its iterations.
 #
-# A search iteration counts all pairs of 1s and finds the best tree of every class; where these counts are too many, of
-# one part of the classes after another. It costs as much as many plain iterations, so searches are 1, 2, 4, 8, ...
-# plain iterations apart, which follows from the number of iterations alone. When a fit has converged, a second stage
-# searches once more and continues.
+# A search iteration counts all pairs of 1s and finds the best tree of every class, or, if the counts would be too many,
+# of one part of the classes; the next iterations search the other parts. A search costs as much as many plain
+# iterations, so there are 1, 2, 4, 8, ... of these between searches. When a fit has converged, a second stage searches
+# once more and continues.
 
 
 @dataclass(frozen=True)
@@ -226,19 +226,19 @@ class TreeSearch(Trees):
 
     first_passes: int = 10
 
-    def plain(self) -> Trees:
-        """Return the same mixture with fixed trees."""
+    def with_fixed_trees(self) -> Trees:
+        """Return the same mixture without a search for trees."""
         return Trees(self.n_components, self.smoothing, self.sharing, self.penalty)
 
     def stages(self) -> Sequence[Stage[TreeParams, TreeStats]]:
-        """Return two stages of the same mixture."""
+        """Return two equal stages: the second searches once more after the first has converged."""
         return (Stage(self, loop=search_and_iterate), Stage(self, loop=search_and_iterate))
 
-    def first_search(self, restart: int, stage: int) -> int:
+    def passes_before_search(self, restart: int, stage: int) -> int:
         """Return the iterations of a stage before the first search.
 
-        A latent class model finds classes that differ in their means, and misses those that differ only in their
-        links. So every other restart begins as one.
+        A fit that begins as a latent class model finds classes that differ in their means, but misses those that differ
+        only in their links. So only every other restart begins as one.
         """
         without_links = stage == 0 and self.n_components > 1 and restart % 2 == 0
         return self.first_passes if without_links else 0
@@ -246,23 +246,23 @@ class TreeSearch(Trees):
 
 def search_and_iterate(model: TreeSearch, context: FitContext, position: Position) -> tuple[Position, StopReason]:
     """Iterate until there is a reason to stop; return the last position, and the reason."""
-    first = model.first_search(position.restart, position.stage)
+    first_search = model.passes_before_search(position.restart, position.stage)
     n_parts, reason = model.n_parts(position.params.n_columns), None
     while reason is None:
-        part = searched_part(position.n_passes - first, n_parts)
+        part = part_to_search(position.n_passes - first_search, n_parts)
         position, reason = one_pass(replace(model, part=part), context, position)
         reason = context.after_pass(position, reason)
     return position, reason
 
 
-def searched_part(n_passes: int, n_parts: int) -> int | None:
-    """Return the part of the classes whose trees are searched after n iterations from the first search on, or None.
+def part_to_search(n_passes: int, n_parts: int) -> int | None:
+    """Return the part of the classes to search in the n-th iteration (from 0) from the first search on, or None.
 
     Examples
     --------
-    >>> [n for n in range(100) if searched_part(n, 1) is not None]
+    >>> [n for n in range(100) if part_to_search(n, 1) is not None]
     [0, 2, 5, 10, 19, 36, 69]
-    >>> [searched_part(n, 2) for n in range(8)]
+    >>> [part_to_search(n, 2) for n in range(8)]
     [0, 1, None, 0, 1, None, None, 0]
     """
     part, gap = n_passes, 1

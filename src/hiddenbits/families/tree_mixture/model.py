@@ -20,11 +20,11 @@ Meila & Jordan (2000). EM maximizes, with T_k the tree of class k and its parame
 
 The prior is the log-likelihood of s pseudo-rows in each class. Only their tables of pairs matter, because the
 log-likelihood of a tree is a sum over its links. All tables of Q have the margins m, so that the counts of the M-step
-(expected rows + s Q) have common margins, too. For such counts the best parameters of a given forest are the
-proportions (n_j1 / n_1), at which its objective is that of independent columns plus Sum over links of
-(total x mutual information - c); the best forest is the one with the largest sum (Chow & Liu 1968). So an M-step with a
-search for trees is an exact maximum over trees and parameters, one without is a maximum over parameters, and neither
-decreases the objective. Without links the model is a latent class model, as which a fit begins.
+(expected rows + s Q) have common margins, too. For such counts the best parameters of a given forest are proportions of
+counts. Its objective is then that of independent columns plus Sum over links of (total x mutual information - c), and
+the best forest is the one with the largest sum (Chow & Liu 1968). So an M-step with a search for trees is an exact
+maximum over trees and parameters, an M-step without a search one over parameters, and neither decreases the objective.
+Without links the model is a latent class model; as such a fit begins.
 """
 
 from __future__ import annotations
@@ -60,10 +60,10 @@ from hiddenbits.maths.numerics import (
 from hiddenbits.maths.pair_counts import count_pairs
 from hiddenbits.model_api import AsOnSubsample, ClassCodes, Footprint, Key, Linked, Passes, Promises
 
-# As shares of the weight: gains of links that differ by less than EQUAL are equal, so that rounding does not choose
-# trees; a tree is replaced only by one better by MARGIN, more than the contribution of rows excluded from pair counts.
-EQUAL, MARGIN = 2.0**-36, 1e-8
-PAIR_NUMBERS = 1 << 24  # most pair counts in one search (128 MB); with more, only a part of the classes is searched
+# As shares of the weight: gains of links are rounded to GAIN_RESOLUTION, so that rounding errors do not choose trees; a
+# better tree must gain MIN_IMPROVEMENT, which is more than the classes excluded from pair counts could contribute.
+GAIN_RESOLUTION, MIN_IMPROVEMENT = 2.0**-36, 1e-8
+MAX_PAIR_COUNTS = 1 << 24  # pair counts in one search (128 MB); with more, a search has only a part of the classes
 
 
 @dataclass(frozen=True)
@@ -102,11 +102,11 @@ class Trees(AsOnSubsample, Linked, ClassCodes[TreeParams]):
         return self.smoothing + self.sharing
 
     def n_parts(self, n_columns: int) -> int:
-        """Return into how many parts, searched one after another, the classes are divided; 0 if there are no links."""
+        """Return the number of parts of the classes, searched one after another; 0 if there can be no links."""
         return -(-self.n_components // self._part_size(n_columns)) if n_columns > 1 else 0
 
     def _part_size(self, n_columns: int) -> int:
-        return max(1, PAIR_NUMBERS // n_pairs(n_columns))
+        return max(1, MAX_PAIR_COUNTS // n_pairs(n_columns))
 
     def searched_classes(self, params: TreeParams) -> slice:
         """Return the classes whose pairs this iteration counts."""
@@ -116,25 +116,25 @@ class Trees(AsOnSubsample, Linked, ClassCodes[TreeParams]):
         return slice(self.part * size, min((self.part + 1) * size, self.n_components))
 
     def footprint(self, n_columns: int, row_cells: float) -> Footprint:
-        """Return the cost of a block; pairs are counted in some iterations only, and count by half."""
+        """Return the cost of a block; pair counts have half their size, because most iterations do not need them."""
         K = self.n_components
         return Footprint(
             working=row_cells + 2 * K,
-            statistics=2 * n_columns * K + min(K * n_pairs(n_columns), PAIR_NUMBERS) / 2,
+            statistics=2 * n_columns * K + min(K * n_pairs(n_columns), MAX_PAIR_COUNTS) / 2,
             flops=4 * row_cells * K,
         )
 
     def start(self, summary: ColumnSums, key: Key, passes: Passes) -> TreeParams:
-        """Return the start of a latent class model (k-means), without links."""
+        """Return the start of a latent class model, without links."""
         classes = Classes(self.n_components).start(summary, key, passes)
-        (d, K), m, both = classes.probabilities.shape, np.full(summary.means.shape, 0.5), np.zeros(0)
+        (d, K), m, Q = classes.probabilities.shape, np.full(summary.means.shape, 0.5), np.zeros(0)
         if self.sharing:
             uniform = self.smoothing / self.strength
             m = uniform * 0.5 + (1.0 - uniform) * classes.prior_mean
             if d > 1:
-                both = uniform * 0.25 + (1.0 - uniform) * joint_with_margins(passes(count_pairs), classes.prior_mean)
+                Q = uniform * 0.25 + (1.0 - uniform) * joint_with_margins(passes(count_pairs), classes.prior_mean)
         p = classes.probabilities
-        return TreeParams(classes.weights, np.full((d, K), -1.0), p, p.copy(), m, both)
+        return TreeParams(classes.weights, np.full((d, K), -1.0), p, p.copy(), m, Q)
 
     @property
     def has_prior(self) -> bool:
@@ -158,14 +158,14 @@ class Trees(AsOnSubsample, Linked, ClassCodes[TreeParams]):
         return r, log_p
 
     def expect(self, params: TreeParams, shared: object, block: Block, carry: None, key: Key) -> tuple[TreeStats, None]:
-        """E-step: r, and the expected counts of 1s in each class: single, with the parent, and of all pairs."""
-        if not block.keep:  # its 1s are needed more than once here, even if not in the next iteration
+        """E-step: r, and in each class the expected 1s, 1s whose parent is 1, and pairs of 1s in searched classes."""
+        if not block.keep:  # the positions of its 1s are needed more than once here
             block = replace(block, keep=True)
         incomplete, weights, searched = rows_with_missing(block), block.weights, self.searched_classes(params)
         complete_weights = weights
         if len(incomplete):
             complete_weights = weights.copy()
-            complete_weights[incomplete] = 0.0  # they are added below
+            complete_weights[incomplete] = 0.0  # these rows are added below
         r, log_p, ones, both = tree_rows.posterior(params, block, complete_weights)
         classes = np.ones(len(r)) @ r
         pairs = tree_rows.pair_counts(block, r[:, searched]) if searched.stop else np.zeros((1, 1))
@@ -175,35 +175,37 @@ class Trees(AsOnSubsample, Linked, ClassCodes[TreeParams]):
             r_rows = messages.scores  # softmax_rows turns them into r in place
             log_p[rows] = softmax_rows(r_rows, np.log(params.weights)[None, :], weights[rows])
             classes += np.ones(len(rows)) @ r_rows
-            add_incomplete_rows(params, searched, messages, r_rows, tree_rows.PAIR_SHARE * weights[rows], stats)
+            add_incomplete_rows(
+                params, searched, messages, r_rows, tree_rows.NEGLIGIBLE_PAIR_SHARE * weights[rows], stats
+            )
         return replace(stats, bound=np.asarray(weights @ log_p)), None
 
     def objective(self, params: TreeParams, stats: TreeStats) -> float:
         """Return the log-likelihood, s Sum_k E_Q[ln T_k], and the penalty."""
         s, m = self.strength, params.prior_mean[:, None]
         n_links = np.count_nonzero(params.has_parent)
-        both = self._prior_links(params)
+        Q = self._prior_links(params)
         parent_m = np.where(params.has_parent, params.prior_mean[params.parents], 0.0)
         (log_zero0, log_zero1), (logit0, logit1) = params.log_zero, params.logits
-        log_prior = np.sum((m - both) * logit0 + (1.0 - parent_m) * log_zero0)
-        log_prior += np.sum(both * logit1 + parent_m * log_zero1)
+        log_prior = np.sum((m - Q) * logit0 + (1.0 - parent_m) * log_zero0)
+        log_prior += np.sum(Q * logit1 + parent_m * log_zero1)
         return float(stats.bound) + (s * float(log_prior) if s else 0.0) - self.penalty * n_links
 
     def update(self, params: TreeParams, stats: TreeStats) -> TreeParams:
-        """M-step: pi, in some iterations the trees, and the probabilities (ones + s m) / (rows + s)."""
+        """M-step: pi, the trees of searched classes, and probabilities: proportions of counts + s Q."""
         weight = float(stats.weight)
         pi = class_shares(stats.classes, weight)
         parents, both = self._best_trees(params, stats)
-        moved = replace(params, parent_columns=parents.astype(np.float64))
+        relinked = replace(params, parent_columns=parents.astype(np.float64))
         s, m = self.strength, params.prior_mean[:, None]
         ones, rows = stats.ones + s * m, (stats.classes + s)[None, :]
-        both = both + s * self._prior_links(moved)
+        both = both + s * self._prior_links(relinked)
         marginal = share_or(ones.copy(), np.broadcast_to(rows, ones.shape), np.broadcast_to(m, ones.shape), weight)
-        parent_ones = np.where(moved.has_parent, np.take_along_axis(ones, np.maximum(parents, 0), axis=0), 0.0)
+        parent_ones = np.where(relinked.has_parent, np.take_along_axis(ones, np.maximum(parents, 0), axis=0), 0.0)
         if_zero = share_or(ones - both, rows - parent_ones, marginal, weight)
-        if_one = np.where(moved.has_parent, share_or(both, parent_ones, marginal, weight), if_zero)
+        if_one = np.where(relinked.has_parent, share_or(both, parent_ones, marginal, weight), if_zero)
         if_zero, if_one = clip_probability(if_zero), clip_probability(if_one)
-        return replace(moved, weights=pi, if_zero=if_zero, if_one=if_one)
+        return replace(relinked, weights=pi, if_zero=if_zero, if_one=if_one)
 
     def _prior_links(self, params: TreeParams) -> Floats:
         """Return Q(column and parent = 1) of every link, (d, K); 0 without a parent."""
@@ -216,17 +218,17 @@ class Trees(AsOnSubsample, Linked, ClassCodes[TreeParams]):
         return np.where(params.has_parent, 0.25, 0.0)
 
     def _best_trees(self, params: TreeParams, stats: TreeStats) -> tuple[NDArray[np.int32], Floats]:
-        """Return the parents, and the counts of their links."""
+        """Return the best parents, and the counts of rows in which a column and its parent are both 1."""
         searched, d = self.searched_classes(params), params.n_columns
         parents, both = params.parents.copy(), stats.both.copy()
         s, m, weight = self.strength, params.prior_mean, float(stats.weight)
         prior = s * (params.prior_both if params.prior_both.size else 0.25)
         for k, pairs in zip(range(searched.start, searched.stop), stats.pairs, strict=False):
             ones, rows = stats.ones[:, k] + s * m, float(stats.classes[k] + s)
-            gains = link_gains(pairs + prior, ones, rows, EQUAL * weight)
+            gains = link_gains(pairs + prior, ones, rows, GAIN_RESOLUTION * weight)
             heaviest = heaviest_forest(gains, d, self.penalty)
-            old, new = (forest_gain(gains, forest, self.penalty) for forest in (parents[:, k], heaviest))
-            if better := new > old + MARGIN * weight:
+            old_gain, new_gain = (forest_gain(gains, forest, self.penalty) for forest in (parents[:, k], heaviest))
+            if better := new_gain > old_gain + MIN_IMPROVEMENT * weight:
                 parents[:, k] = heaviest
             if better or self.links_from_pairs:
                 children = np.flatnonzero(parents[:, k] >= 0)
@@ -249,7 +251,7 @@ class Trees(AsOnSubsample, Linked, ClassCodes[TreeParams]):
         return params.marginals
 
     def fill(self, params: TreeParams, shared: object, block: Block) -> Floats:
-        """Return P(x = 1 | observed cells) for every cell; observed cells are unchanged."""
+        """Return P(x = 1 | observed cells) of every cell: x itself in observed cells."""
         return imputed(params, block, self.posterior(params, shared, block))
 
     def leave_one_out(self, params: TreeParams, shared: object, block: Block) -> Floats:
@@ -304,12 +306,12 @@ class Trees(AsOnSubsample, Linked, ClassCodes[TreeParams]):
 
 
 class OnlineTrees(Trees):
-    """The model for online EM: counts of links are taken from counts of pairs (`rows.py` has the reason)."""
+    """The model for online EM: the counts of links are taken from the counts of pairs; `rows.py` explains why."""
 
     links_from_pairs: ClassVar[bool] = True
 
     def searched_classes(self, params: TreeParams) -> slice:
-        """Return all classes, or none if their pair counts are too many: the trees are fixed then."""
+        """Return all classes, or none if their pair counts are too many; then the trees stay as they are."""
         return slice(0, self.n_components if self.n_parts(params.n_columns) == 1 else 0)
 
     def stats_flaw(self, stats: WeightedSums, params: TreeParams) -> str | None:

@@ -15,7 +15,7 @@ from hiddenbits.data.declared import SLACK, Params, Range, Statistics
 from hiddenbits.maths.chow_liu import FORESTS, n_pairs, top_down
 from hiddenbits.maths.numerics import LOGITS, LOGS, PROBABILITIES, SHARES, are_probabilities, log_one_minus
 
-UNIT = Range(partial(are_probabilities, least=0.0, most=1.0), "must lie between 0 and 1")
+FROM_0_TO_1 = Range(partial(are_probabilities, least=0.0, most=1.0), "must lie between 0 and 1")
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,7 @@ class TreeParams(Params):
     if_zero: Annotated[Floats, "d K", PROBABILITIES, LOGITS]
     if_one: Annotated[Floats, "d K", PROBABILITIES, LOGITS]
     prior_mean: Annotated[Floats, "d", PROBABILITIES]
-    prior_both: Annotated[Floats, "d*(d-1)//2?", UNIT]
+    prior_both: Annotated[Floats, "d*(d-1)//2?", FROM_0_TO_1]
 
     @property
     def n_classes(self) -> int:
@@ -50,7 +50,7 @@ class TreeParams(Params):
 
     @cached_property
     def lookup(self) -> NDArray[np.uint32]:
-        """Parents as positions in a row with an additional column of 0, the parent of columns that have none."""
+        """Parents as indices; a column without a parent has the index d of an additional column, which is 0."""
         return np.where(self.has_parent, self.parents, np.int32(self.n_columns)).astype(np.uint32)
 
     @cached_property
@@ -70,12 +70,14 @@ class TreeParams(Params):
 
     @cached_property
     def linear(self) -> Floats:
-        """Coefficients a of x_j, (d, K): the logit if the parent is 0, and the change of the zeros of its children."""
+        """Coefficients a of x_j, (d, K): its logit if its parent is 0, plus the change of its children's ln P(0)."""
         linear = self.logits[0].copy()
-        on_zeros = np.where(self.has_parent, self.log_zero[1] - self.log_zero[0], 0.0)
+        log_zero_change = np.where(self.has_parent, self.log_zero[1] - self.log_zero[0], 0.0)
         for k in range(self.n_classes):
             children = np.flatnonzero(self.has_parent[:, k])
-            linear[:, k] += np.bincount(self.parents[children, k], on_zeros[children, k], minlength=self.n_columns)
+            linear[:, k] += np.bincount(
+                self.parents[children, k], log_zero_change[children, k], minlength=self.n_columns
+            )
         return linear
 
     @cached_property
@@ -93,20 +95,20 @@ class TreeParams(Params):
         """P(x = 1 | class), (d, K)."""
         p = self.if_zero.copy()
         classes = np.arange(self.n_classes)
-        for j in self.orders:  # one column of every class; a root's two probabilities are the same
+        for j in self.orders:  # one column of every class; the two probabilities of a root are the same
             column = (j, classes)
             p[column] += p[np.maximum(self.parents[column], 0), classes] * (self.if_one[column] - self.if_zero[column])
         return p
 
     @property
     def moving(self) -> Mapping[str, Any]:
-        """Without a parent both probabilities are the same."""
+        """The free entries: without a parent, if_one is not free."""
         return {"if_one": self.has_parent}
 
     def with_vector(self, vector: Floats) -> TreeParams:
         """Return the parameters at other coordinates."""
-        moved = super().with_vector(vector)
-        return replace(moved, if_one=np.where(moved.has_parent, moved.if_one, moved.if_zero))
+        params = super().with_vector(vector)
+        return replace(params, if_one=np.where(params.has_parent, params.if_one, params.if_zero))
 
     def flaw(self) -> str | None:
         """Return what makes these arrays invalid, or None."""
@@ -119,10 +121,10 @@ class TreeParams(Params):
 
 @dataclass(frozen=True, eq=False)
 class TreeStats(Statistics):
-    """Log-likelihood, weight of the rows, and expected counts: rows of each class, and 1s.
+    """Log-likelihood, weight of the rows, and expected counts in each class.
 
-    `ones` and `both` count 1s, and 1s whose parent is 1. `pairs` counts all pairs of 1s in the classes whose trees are
-    searched; if none are, it is a single 0.
+    `classes` counts rows, `ones` 1s, and `both` 1s whose parent is 1. `pairs` counts, for each pair of columns, rows in
+    which both are 1; only in classes whose trees are searched, and if there are none it is a single 0.
     """
 
     classes: Annotated[Floats, "K"]

@@ -2,7 +2,8 @@
 
     ln P(x, k) = ln pi_k + Sum_j ln(1 - p0_j) + Sum_j x_j a_jk + Sum_j x_j x_parent(j) b_jk
 
-so that a sparse block costs as much as it has 1s. Each function has a compiled twin (`trees_numba.py`).
+so that the cost of a sparse block is that of its 1s. `posterior` and `pair_counts` have compiled twins
+(`trees_numba.py`).
 """
 
 from __future__ import annotations
@@ -23,18 +24,18 @@ from hiddenbits.maths.numerics import sigmoid, softmax_rows, softplus
 from hiddenbits.maths.pair_counts import PairCounts
 
 CHUNK_CELLS = 1 << 17  # cells converted to floats at a time: they stay in the cache
-# Classes with a smaller share of a row than this are excluded from its counts: of pairs, which are expensive and matter
-# only for the choice of trees (see `MARGIN`); and of the others, where it is far below rounding.
-PAIR_SHARE, SHARE = 1e-10, 1e-17
-DENSE_SHARE = 0.15  # share of 1s from which on a matrix product counts pairs faster than a loop over them
+# Classes with a smaller posterior probability than this are excluded from a row's counts: in pair counts, which are
+# expensive and matter only for the choice of trees (see `MIN_IMPROVEMENT`), and in other counts, below their rounding.
+NEGLIGIBLE_PAIR_SHARE, NEGLIGIBLE_SHARE = 1e-10, 1e-17
+MATRIX_PRODUCT_SHARE = 0.15  # share of 1s above which a matrix product counts pairs faster than a loop over 1s
 
 
 def posterior(
     params: TreeParams, block: Block, weights: Floats, *, count: bool = True
 ) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return r times the weights, ln P(x), and the expected 1s of each class, all and those whose parent is 1.
+    """Return r times the weights, ln P(x), the expected 1s, and the expected 1s whose parent is 1.
 
-    The last two are (d, K), and 0 without `count`. All rows are treated as complete; a weight of 0 excludes a row.
+    The last two are (d, K), and 0 without `count`. Missing cells are treated as 0; a weight of 0 excludes a row.
     """
     ones, both = np.zeros((2, *params.parents.shape))
     kernels = fast_kernels()
@@ -44,7 +45,7 @@ def posterior(
         kernels.sparse_rows(
             indptr.view(np.uint64),
             indices.view(np.uint32 if indices.itemsize == 4 else np.uint64),
-            *(params.lookup, params.linear, params.pair, params.offsets, weights, SHARE * weights),
+            *(params.lookup, params.linear, params.pair, params.offsets, weights, NEGLIGIBLE_SHARE * weights),
             *(r, largest, total, ones if count else no_counts, both),
         )
         largest += np.log(total, out=total)
@@ -74,27 +75,27 @@ def pair_counts(block: Block, r: Floats) -> Floats:
 
     If rows have many 1s and equal weights, those with r of nearly 1 are counted by products of bits, which is faster.
     """
-    d, least = block.n_columns, PAIR_SHARE * block.weights
+    d, negligible = block.n_columns, NEGLIGIBLE_PAIR_SHARE * block.weights
     pairs = np.zeros((r.shape[1], n_pairs(d)))
     kernels, upper_triangle = fast_kernels(), np.triu_indices(d, 1)
     if kernels is None:
         for counts, r_k in zip(pairs, r.T, strict=True):
-            counts += _weighted_co_counts(block.x, np.flatnonzero(r_k > least), r_k)[upper_triangle]
+            counts += _weighted_co_counts(block.x, np.flatnonzero(r_k > negligible), r_k)[upper_triangle]
         return pairs
     indptr, indices = block.ones()
     uncounted = np.ascontiguousarray(r)
-    if kernels_pay() and len(indices) > DENSE_SHARE * block.n_rows * d and np.ptp(block.weights) == 0.0:
+    if kernels_pay() and len(indices) > MATRIX_PRODUCT_SHARE * block.n_rows * d and np.ptp(block.weights) == 0.0:
         uncounted = uncounted.copy()
         for counts, r_k in zip(pairs, uncounted.T, strict=True):
-            certain = np.flatnonzero(r_k >= block.weights - least)
+            certain = np.flatnonzero(r_k >= block.weights - negligible)
             counts += _weighted_co_counts(block.x, certain, block.weights)[upper_triangle]
             r_k[certain] = 0.0
-    kernels.add_pairs(indptr, indices, d, uncounted, least, pairs)
+    kernels.add_pairs(indptr, indices, d, uncounted, negligible, pairs)
     return pairs
 
 
 def _weighted_co_counts(x: Bits, rows: Rows, weights: Floats) -> Floats:
-    """Return the weight of these rows in which columns i and j are both 1, (d, d)."""
+    """Return the total weight of those of the given rows in which columns i and j are both 1, (d, d)."""
     selected = x.take(rows)
     return co_counts(selected, selected, np.ascontiguousarray(weights[rows]))
 
@@ -112,14 +113,14 @@ def _chunks(x: Bits) -> Iterator[tuple[slice, Floats]]:
 
 # Joint probabilities of pairs of columns: for the pseudo-statistics of online EM, and for the prior.
 #
-# In online EM links are counted from pairs, because counts of links belong to the trees of their time, and a running
-# average of them is meaningless after a tree has changed. Counts of all pairs of columns do not depend on the trees. So
-# every step counts all pairs, and the M-step finds the best trees for their average and takes the counts of links from
-# it. Pairs counted only in some steps would represent the rows of those steps: too few to find a tree.
+# A running average of counts of links, as in online EM, is meaningless after a tree has changed. Counts of all pairs of
+# columns do not depend on the trees. So every step of online EM counts all pairs; the M-step finds the best trees for
+# their average, and takes the counts of links from it. If only some steps counted pairs, their rows would be too few to
+# find a tree.
 
 
 def joint_probabilities(params: TreeParams, k: int) -> Floats:
-    """Return P(both = 1) of every pair of columns in a class, from that of the parent with each earlier column."""
+    """Return P(both = 1) of every pair of columns in class k: for a child from the pairs of its parent."""
     d, p = params.n_columns, params.marginals[:, k]
     joint, earlier = np.diag(p), np.zeros(0, np.intp)
     for j in params.orders[:, k]:
@@ -135,7 +136,7 @@ def joint_probabilities(params: TreeParams, k: int) -> Floats:
 
 
 def joint_with_margins(pairs: PairCounts, m: Floats) -> Floats:
-    """Return P(both = 1) of every pair of columns with margins m and the covariances of the table."""
+    """Return P(both = 1) of every pair of columns, with the margins m and the covariances of the table."""
     d = len(m)
     joint = []
     for i in range(d - 1):
@@ -149,11 +150,11 @@ def joint_with_margins(pairs: PairCounts, m: Floats) -> Floats:
 
 # Rows with missing values: exact sums over the missing cells, by messages along the links of each tree.
 #
-# Upwards, with e_j(b) = 0 if cell j was observed to be 1 - b, else 1, and C_j the sum of the messages of j's children:
+# Upward, with e_j(b) = 0 if cell j was observed to be 1 - b, else 1, and C_j the sum of the messages of j's children:
 #
 #     u_j(b) = ln Sum_a P(x_j = a | parent = b) e_j(a) exp C_j(a),      ln P(observed) = Sum of the roots' messages
 #
-# Downwards, pi_j = P(x_j = 1 | all observed cells that are not below j):
+# Downward, pi_j = P(x_j = 1 | all observed cells except j and those below j):
 #
 #     pi_j = (1 - w) p0_j + w p1_j,      w = x_parent, or sigma(logit pi_parent + difference of C_parent - u_j)
 #
@@ -165,7 +166,7 @@ def joint_with_margins(pairs: PairCounts, m: Floats) -> Floats:
 # column of every class's tree, for all rows of a batch.
 
 MISSING_CHUNK_CELLS = 1 << 18  # cells (of every class) of a batch of rows
-LARGEST_ODDS = 700.0  # argument of a sigmoid
+LARGEST_LOG_ODDS = 700.0  # argument of a sigmoid, whose exponential does not overflow
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,7 +213,7 @@ class Messages:
             self._from_children[:, params.lookup[column], self._k] += message
         self.scores = np.ascontiguousarray(self._from_children[0, d].T)
 
-    def odds(self) -> Floats:
+    def log_odds(self) -> Floats:
         """Return the log-odds of every cell given the other observed cells."""
         params, x, o = self._params, self._cells.x, self._cells.observed
         log_odds = self._from_children[1, :-1] - self._from_children[0, :-1]
@@ -220,7 +221,7 @@ class Messages:
             column = (j, self._k)
             parent = np.maximum(params.parents[column], 0)
             parent_odds = log_odds[parent, self._k] - (self._to_parent[1, *column] - self._to_parent[0, *column])
-            w = np.where(o[parent], x[parent], sigmoid(np.clip(parent_odds, -LARGEST_ODDS, LARGEST_ODDS)))
+            w = np.where(o[parent], x[parent], sigmoid(np.clip(parent_odds, -LARGEST_LOG_ODDS, LARGEST_LOG_ODDS)))
             pi = (1.0 - w) * params.if_zero[column][:, None] + w * params.if_one[column][:, None]
             log_odds[column] += np.log(pi) - np.log1p(-pi)
         return log_odds
@@ -245,10 +246,12 @@ class Messages:
         sums, parents, columns = (mean * r) @ mean.T, self._params.parents[:, k], self._params.orders[:, k]
         for start in range(0, len(r), step := max(1, MISSING_CHUNK_CELLS // len(mean) ** 2)):
             rows = slice(start, start + step)
-            order = columns[~self._cells.observed[columns, rows].min(axis=1)]
+            order = columns[~self._cells.observed[columns, rows].all(axis=1)]
             position = np.full(len(mean) + 1, -1)
             position[order] = np.arange(len(order))
-            cov = np.zeros((len(order), len(order), len(r[rows])))
+            cov = np.zeros(
+                (len(order), len(order), len(r[rows]))
+            )  # of the cells that are missing in some of these rows
             for t, (j, parent) in enumerate(zip(order, position[parents[order]], strict=True)):
                 cov[t, t] = mean[j, rows] * (1.0 - mean[j, rows])
                 if parent >= 0:
@@ -266,16 +269,16 @@ def messages_of(params: TreeParams, block: Block, rows: Rows) -> Iterator[tuple[
 
 
 def add_incomplete_rows(
-    params: TreeParams, searched: slice, messages: Messages, r: Floats, least: Floats, stats: TreeStats
+    params: TreeParams, searched: slice, messages: Messages, r: Floats, negligible: Floats, stats: TreeStats
 ) -> None:
-    """Add the expected counts of rows with missing values to `stats`; r (rows, K) is times their weights."""
+    """Add the expected counts of rows with missing values to `stats`; r, (rows, K), includes their weights."""
     expected = messages.expected()
     r = np.ascontiguousarray(r.T)
     stats.ones[...] += np.einsum("jkn,kn->jk", expected, r)
     stats.both[...] += np.einsum("jkn,kn->jk", messages.links(expected), r)
     upper_triangle = np.triu_indices(params.n_columns, 1)
     for counts, k in zip(stats.pairs, range(searched.start, searched.stop), strict=False):
-        counts += messages.pairs(expected, k, np.where(r[k] > least, r[k], 0.0))[upper_triangle]
+        counts += messages.pairs(expected, k, np.where(r[k] > negligible, r[k], 0.0))[upper_triangle]
 
 
 def imputed(params: TreeParams, block: Block, r: Floats) -> Floats:
@@ -289,18 +292,18 @@ def imputed(params: TreeParams, block: Block, r: Floats) -> Floats:
 def leave_one_out(params: TreeParams, block: Block, r: Floats) -> Floats:
     """Return P(x_j = 1 | the other observed cells) of every cell.
 
-    The mean of P_k(x_j = 1 | others) over the classes, whose posterior without cell j is proportional to
-    r_k / P_k(x_j | others), or r_k if x_j is missing.
+    It is the mean of P_k(x_j = 1 | others) over the classes k. Without cell j their posterior is proportional to
+    r_k / P_k(x_j | others), or to r_k if x_j is missing.
     """
     out = np.empty((block.n_rows, block.n_columns))
     with np.errstate(divide="ignore"):
         log_r = np.log(r)
     for rows, messages in messages_of(params, block, np.arange(block.n_rows)):
-        odds = messages.odds()
+        odds = messages.log_odds()
         x, o = block.x.take(rows).to_dense().T[:, None, :], block.observed.take(rows).to_dense().T[:, None, :]
         r_without = log_r[rows].T + np.where(o == 1, softplus(np.where(x == 1, -odds, odds)), 0.0)
         r_without -= r_without.max(axis=1, keepdims=True)
         np.exp(r_without, out=r_without)
-        p = sigmoid(np.clip(odds, -LARGEST_ODDS, LARGEST_ODDS))
+        p = sigmoid(np.clip(odds, -LARGEST_LOG_ODDS, LARGEST_LOG_ODDS))
         out[rows] = ((r_without * p).sum(axis=1) / r_without.sum(axis=1)).T
     return out

@@ -28,10 +28,10 @@ def softmax_levels(logs: Floats, layout: Layout) -> Floats:
 def leave_one_out(r: Floats, theta: Floats, x: AnyArray, layout: Layout) -> Floats:
     """Return P(level | the other observed cells) of each level, from r = P(node | row) and theta, (K, d).
 
-    Without a cell of level v the posterior is proportional to r_k / theta_vk. Binary columns are not valid here; the
-    caller replaces them.
+    Without a cell of level v the posterior is proportional to r_k / theta_vk. The results for binary columns are not
+    valid; the caller replaces them.
     """
-    out = r @ theta
+    out = r @ theta  # right for missing cells
     for start, size in zip(layout.starts, layout.sizes, strict=True):
         if size == 1:
             continue
