@@ -18,7 +18,7 @@ from hiddenbits.data.masks import Mask, in_storage, mask_bytes, mask_for
 from hiddenbits.data.table import MemorySource
 from hiddenbits.exceptions import TableError
 
-SAMPLE = 1 << 18  # cells of each array that are searched for missing values
+SAMPLE_CELLS = 1 << 18  # cells of each array that are searched for missing values
 
 Storage = Literal["dense", "sparse", "packed"]
 T = TypeVar("T")
@@ -204,14 +204,14 @@ def open_rows(arrays: Sequence[RowArray], converter: CellConverter, *, nan: bool
     is_dense = converter.storage != "sparse"
     if converter.empty == "missing" and not is_dense:
         return replace(source, mask="observed", share=1 - source.row_cells / converter.n_columns)
-    may_miss = [array for array in arrays if array.can_miss] if converter.empty != "zero" else []
-    if not may_miss or nan is False:
+    arrays_with_missing = [array for array in arrays if array.can_miss] if converter.empty != "zero" else []
+    if not arrays_with_missing or nan is False:
         return source
     if nan:
         return replace(source, mask="missing")
     n_missing_cells = n_cells = 0
-    for array in may_miss:
-        rows = min(int(max(1, SAMPLE // max(array.row_items, 1.0))), array.shape[0])
+    for array in arrays_with_missing:
+        rows = min(int(max(1, SAMPLE_CELLS // max(array.row_items, 1.0))), array.shape[0])
         n_cells += rows * converter.n_columns
         with nullcontext() if array.place is None else reading(array.place):
             n_missing_cells += sum(array.mapped(converter.count_missing, 0, rows))

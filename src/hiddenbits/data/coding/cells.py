@@ -16,7 +16,7 @@ from hiddenbits.data.coding.vocabulary import Key, is_na, key_of, none_is_na
 
 Category = str | int | float | bool
 
-FEW_VALUES = 8
+MAX_COMPARED_VALUES = 8
 NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,14})(\.[0-9]+)?")  # 007 is no number
 
 
@@ -62,7 +62,7 @@ class ColumnCells:
 
     def counts(self) -> list[int]:
         """Return how often each of the values occurs."""
-        if len(self.values) <= FEW_VALUES:  # comparing bytes is faster than counting whole numbers
+        if len(self.values) <= MAX_COMPARED_VALUES:  # comparing bytes is faster than counting whole numbers
             return [int(np.count_nonzero(self.rows == k)) for k in range(len(self.values))]
         counts: list[int] = np.bincount(self.rows, minlength=len(self.values)).tolist()
         return counts
@@ -90,14 +90,14 @@ class ColumnCells:
 
     def filled(self, imputed: Sequence[Any], missing: Sequence[bool]) -> list[Any]:
         """Return the cells, and the imputed ones where a value counts as missing."""
-        return [new if missing[k] else self.values[k] for k, new in zip(self.rows.tolist(), imputed, strict=True)]
+        return [fill if missing[k] else self.values[k] for k, fill in zip(self.rows.tolist(), imputed, strict=True)]
 
 
 def keys_of(values: Sequence[Any]) -> list[Key | None]:
     """Return the distinct values of a column as they are compared; None for missing values, also for "n/a" etc."""
     keys = [None if value is None else key_of(value) for value in values]
-    none_too = none_is_na(keys)
-    return [None if key is None or is_na(key) or (none_too and key == "none") else key for key in keys]
+    none_is_missing = none_is_na(keys)
+    return [None if key is None or is_na(key) or (none_is_missing and key == "none") else key for key in keys]
 
 
 def common_type(values: Iterable[Any]) -> type:

@@ -13,7 +13,7 @@ from typing import Any
 Key = float | str  # a cell as it is compared: a number, or a word
 
 NA_STRINGS = frozenset({"", "na", "n/a", "nan", "null", "?", "."})  # always read as missing values
-TRUTHS: dict[str, float] = {"true": 1.0, "false": 0.0}
+BOOLEAN_WORDS: dict[str, float] = {"true": 1.0, "false": 0.0}
 
 
 def _pairs(text: str) -> tuple[tuple[str, str], ...]:
@@ -133,7 +133,7 @@ NUMBERED = re.compile(
 WORDS = (
     NA_STRINGS
     | MISSING_WORDS
-    | frozenset(TRUTHS)
+    | frozenset(BOOLEAN_WORDS)
     | {word for pair in PAIRS for word in pair}
     | {word for scale in SCALES for word in scale}
 )
@@ -188,7 +188,7 @@ def none_is_na(keys: Iterable[Key | None]) -> bool:
     >>> none_is_na([0.0, 1.0, "none"]), none_is_na(["none", "current", "former"])
     (True, False)
     """
-    words = {key for key in keys if isinstance(key, str)} - TRUTHS.keys() - NA_STRINGS
+    words = {key for key in keys if isinstance(key, str)} - BOOLEAN_WORDS.keys() - NA_STRINGS
     return words == {"none"}
 
 
@@ -243,10 +243,10 @@ def means_yes(value: Key, others: Iterable[Key]) -> bool:
     >>> means_yes("No", ["yes"]), means_yes("s", ["m"]), means_yes("female", ["male"]), means_yes(2.0, [1.0])
     (False, False, False, False)
     """
-    word, no = _first_word(plain_word(value)), [_first_word(plain_word(other)) for other in others]
-    if any((word, other) in YES_NO for other in no):
+    word, other_words = _first_word(plain_word(value)), [_first_word(plain_word(other)) for other in others]
+    if any((word, other) in YES_NO for other in other_words):
         return True
-    return (word in YES and len(word) > 1) or (word in TICKS and not no)
+    return (word in YES and len(word) > 1) or (word in TICKS and not other_words)
 
 
 def _first_word(text: str) -> str:
@@ -277,8 +277,8 @@ def _without_shared_words(words: list[str]) -> dict[str, str] | None:
     """Return texts by their words that are not in all of them; None if no word is in all, or nothing else is left."""
     split = [word.split() for word in words]
     shared = set(split[0]).intersection(*split[1:]) if split else set()
-    own = {" ".join(one for one in part if one not in shared): word for part, word in zip(split, words, strict=True)}
-    return own if shared and len(own) == len(words) and "" not in own else None
+    own_words = {" ".join(w for w in part if w not in shared): word for part, word in zip(split, words, strict=True)}
+    return own_words if shared and len(own_words) == len(words) and "" not in own_words else None
 
 
 def in_order_of_size(keys: Sequence[Key]) -> list[Key] | None:
