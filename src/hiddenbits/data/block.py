@@ -53,19 +53,19 @@ class Block:
         They are read-only, and valid until the same thread requests those of another block.
         """
         if self.keep:
-            return self._kept
+            return self._cached_operands
         return self.x.operand(slot="x"), self.observed.operand(slot="observed")
 
     def ones(self) -> tuple[AnyArray, AnyArray]:
         """Return the positions of the 1s of x, row by row; see `Bits.ones`."""
-        return self._kept_ones if self.keep else self.x.ones()
+        return self._cached_ones if self.keep else self.x.ones()
 
     @cached_property
-    def _kept_ones(self) -> tuple[AnyArray, AnyArray]:
+    def _cached_ones(self) -> tuple[AnyArray, AnyArray]:
         return self.x.ones()
 
     @cached_property
-    def _kept(self) -> tuple[Operand, Operand]:
+    def _cached_operands(self) -> tuple[Operand, Operand]:
         return self.x.operand(), self.observed.operand()
 
     @cached_property

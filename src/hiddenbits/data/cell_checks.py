@@ -259,11 +259,11 @@ def sparse_bits(
         position = int(np.flatnonzero(~valid)[0])
         row = int(np.searchsorted(indptr, position, side="right") - 1)
         raise bad_cell(data[position], first_row + row, int(indices[position]), names, threshold)
-    x = Pattern(*_filter(indptr, indices, is_one & ~missing), n_columns)
+    x = Pattern(*_pick(indptr, indices, is_one & ~missing), n_columns)
     if empty == "missing":
-        return x, Pattern(*_filter(indptr, indices, ~missing), n_columns)
+        return x, Pattern(*_pick(indptr, indices, ~missing), n_columns)
     if empty == "auto" and missing.any():
-        return x, Complement(Pattern(*_filter(indptr, indices, missing), n_columns))
+        return x, Complement(Pattern(*_pick(indptr, indices, missing), n_columns))
     return x, AllOnes(csr.shape)
 
 
@@ -273,9 +273,7 @@ def pattern(indptr: AnyArray, indices: AnyArray, n_columns: int) -> tuple[NDArra
     return indptr.astype(np.int64), indices.astype(index_type, copy=False)
 
 
-def _filter(
-    indptr: NDArray[np.int64], indices: AnyArray, keep: NDArray[np.bool_]
-) -> tuple[NDArray[np.int64], AnyArray]:
+def _pick(indptr: NDArray[np.int64], indices: AnyArray, keep: NDArray[np.bool_]) -> tuple[NDArray[np.int64], AnyArray]:
     """Return the pattern of the stored cells to keep."""
     if keep.all():
         return indptr, indices

@@ -70,14 +70,14 @@ class Arrays:
 
     def __iadd__(self, other: Self) -> Self:
         """Add in place, field by field. A field that broadcasts (see `AllOnes`) grows if necessary."""
-        changed: dict[str, AnyArray] = {}
+        new_fields: dict[str, AnyArray] = {}
         for field in fields(self):
-            mine, theirs = getattr(self, field.name), getattr(other, field.name)
-            if mine.shape == theirs.shape and mine.ndim:
-                np.add(mine, theirs, out=mine)
+            own, added = getattr(self, field.name), getattr(other, field.name)
+            if own.shape == added.shape and own.ndim:
+                np.add(own, added, out=own)
             else:
-                changed[field.name] = np.asarray(mine + theirs)
-        return type(self)(**{**self.to_arrays(), **changed}) if changed else self
+                new_fields[field.name] = np.asarray(own + added)
+        return type(self)(**{**self.to_arrays(), **new_fields}) if new_fields else self
 
     def scaled(self, factor: float) -> Self:
         """Return a copy with every field multiplied by `factor`."""
@@ -93,7 +93,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         return plain(value)
     if isinstance(value, tuple):
-        return [_plain(one) for one in value]
+        return [_plain(element) for element in value]
     return value.item() if isinstance(value, np.generic) else value
 
 
@@ -138,8 +138,8 @@ def _declared(class_: Any) -> dict[str, Declaration]:
     declared = {}
     for name, hint in get_type_hints(class_, include_extras=True).items():
         if hasattr(hint, "__metadata__"):
-            shape, *others = hint.__metadata__
-            by_type = {type(other): other for other in others}
+            shape, *details = hint.__metadata__
+            by_type = {type(detail): detail for detail in details}
             declared[name] = Declaration(tuple(shape.split()), by_type.get(Range), by_type.get(Link))
     return declared
 

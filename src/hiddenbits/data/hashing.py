@@ -18,7 +18,7 @@ from hiddenbits.array_types import Bytes, Floats
 Hashes = NDArray[np.uint64]
 
 PRIME = 2**31 - 1
-GOLDEN = 0x9E3779B97F4A7C15  # 2^64 over the golden ratio: the step of the generator splitmix64
+SPLITMIX_STEP = 0x9E3779B97F4A7C15  # 2^64 over the golden ratio: the step of the generator splitmix64
 MURMUR3 = ((33, 0xFF51AFD7ED558CCD), (33, 0xC4CEB9FE1A85EC53))  # shifts and factors of the finalizer of MurmurHash3
 SPLITMIX = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))  # and of splitmix64
 
@@ -39,15 +39,15 @@ def digest(*pieces: bytes | memoryview) -> str:
 def uniform_by_row(seed: int, rows: Hashes) -> Floats:
     """Return a random number in [0, 1) for each row number."""
     factors = np.random.default_rng(seed).integers(2**63, size=3, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
-    return _share(_mixed((rows + np.uint64(1)) * factors[0], [(32, factors[1]), (32, factors[2])], 32))
+    return _to_unit_interval(_mixed((rows + np.uint64(1)) * factors[0], [(32, factors[1]), (32, factors[2])], 32))
 
 
 def uniform_by_row_and_unit(seed: int, rows: Hashes, n_units: int) -> Floats:
     """Return a random number in (0, 1) for each row and unit, (rows, units); more units leave the others unchanged."""
     units = np.arange(1, n_units + 1, dtype=np.uint64) * np.uint64(SPLITMIX[0][1])
     with np.errstate(over="ignore"):
-        start = rows[:, None] * np.uint64(GOLDEN) + units + np.uint64(seed)
-    return _share(_mixed(start, SPLITMIX, 31), 0.5)
+        start = rows[:, None] * np.uint64(SPLITMIX_STEP) + units + np.uint64(seed)
+    return _to_unit_interval(_mixed(start, SPLITMIX, 31), 0.5)
 
 
 def row_hashes(cells: Bytes, observed: Bytes | None, keys: Hashes) -> Hashes:
@@ -89,7 +89,7 @@ def set_numbers(n: int, seed: int | list[int]) -> Hashes:
     return np.random.default_rng(seed).integers(1, 2**63, n, dtype=np.uint64)
 
 
-def number_of_bits(seed: int, x: Any, observed: Any, shape: tuple[int, int]) -> Floats:
+def hash_bits(seed: int, x: Any, observed: Any, shape: tuple[int, int]) -> Floats:
     """Return a whole number below 2^31 for each row of bits, whose operands are given.
 
     All sums are whole numbers below 2^53, and so exact in whatever order a storage adds them.
@@ -101,7 +101,7 @@ def number_of_bits(seed: int, x: Any, observed: Any, shape: tuple[int, int]) -> 
     return np.asarray(np.mod(hashed, PRIME))
 
 
-def number_of_reals(seed: int, x: Floats, observed: Bytes) -> Floats:
+def hash_reals(seed: int, x: Floats, observed: Bytes) -> Floats:
     """Return a whole number below 2^31 for each row of real numbers, from their bytes."""
     factors = 2 * np.random.default_rng(seed).integers(2**62, size=(2, x.shape[1]), dtype=np.uint64) + np.uint64(1)
     words = (x + 0.0).view(np.uint64)  # -0 is 0
@@ -111,13 +111,13 @@ def number_of_reals(seed: int, x: Floats, observed: Bytes) -> Floats:
     return np.asarray(np.mod(mixed ^ (mixed >> np.uint64(31)), np.uint64(PRIME)), np.float64)
 
 
-def _mixed(numbers: Hashes, rounds: Iterable[tuple[int, int | np.uint64]], last: int) -> Hashes:
+def _mixed(numbers: Hashes, rounds: Iterable[tuple[int, int | np.uint64]], last_shift: int) -> Hashes:
     """Mix numbers so that each bit depends on every bit: rounds of a shift and a factor, and a last shift."""
     for shift, factor in rounds:
         numbers = (numbers ^ (numbers >> np.uint64(shift))) * np.uint64(factor)
-    return np.asarray(numbers ^ (numbers >> np.uint64(last)))
+    return np.asarray(numbers ^ (numbers >> np.uint64(last_shift)))
 
 
-def _share(numbers: Hashes, above: float = 0.0) -> Floats:
+def _to_unit_interval(numbers: Hashes, offset: float = 0.0) -> Floats:
     """Return the upper 53 bits as a number between 0 and 1."""
-    return np.asarray(((numbers >> np.uint64(11)).astype(np.float64) + above) * 2.0**-53)
+    return np.asarray(((numbers >> np.uint64(11)).astype(np.float64) + offset) * 2.0**-53)

@@ -43,6 +43,7 @@ REFUSALS = {
     "storage_options": "storage_options= is for addresses such as s3://bucket/x.parquet, not for {what}.",
     "options": "{options}: option of a file reader, but the table is in memory: {what}.",
 }
+# The options of `REFUSALS` that forms of data support.
 ANY, MEMORY, FILES = tuple(REFUSALS), ("columns", "reals"), ("columns", "storage_options", "options")
 STREAM = (*MEMORY, "storage_options", "options")
 
@@ -148,8 +149,8 @@ def _is_delta(X: Any, _: Request) -> bool:
 
 
 def _are_paths(X: Any, _: Request) -> bool:
-    several = isinstance(X, (list, tuple)) and bool(X) and all(isinstance(path, (str, os.PathLike)) for path in X)
-    return several or isinstance(X, (str, os.PathLike))
+    is_list = isinstance(X, (list, tuple)) and bool(X) and all(isinstance(path, (str, os.PathLike)) for path in X)
+    return is_list or isinstance(X, (str, os.PathLike))
 
 
 def _are_columns(X: Any, _: Request) -> bool:

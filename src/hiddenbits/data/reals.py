@@ -23,7 +23,7 @@ from hiddenbits.data.table import HeldRows, Table
 from hiddenbits.exceptions import TableError
 from hiddenbits.quoting import quoted
 
-LARGEST = 1e100  # squares of larger numbers would be unreliable
+MAX_NUMBER = 1e100  # squares of larger numbers would be unreliable
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,13 +178,13 @@ def _numbers(number: int, name: str, column: AnyArray) -> Floats:
     word = next((k for k, value in enumerate(cells.values) if isinstance(value, str)), None)
     if word is None:
         return cells.numbers()
-    where = f"row {cells.first_row(word)}, column {number} ({name!r})"
-    raise TableError(f"{where}: {quoted(cells.values[word])} is not a number.")
+    place = f"row {cells.first_row(word)}, column {number} ({name!r})"
+    raise TableError(f"{place}: {quoted(cells.values[word])} is not a number.")
 
 
 def _check(array: AnyArray) -> bool:
     """Raise an error for infinite and too large numbers; return whether any are missing."""
-    largest = min(LARGEST, float(np.sqrt(np.finfo(array.dtype).max)))
+    largest = min(MAX_NUMBER, float(np.sqrt(np.finfo(array.dtype).max)))
     has_missing, step = False, max(1, CHUNK_CELLS // max(array.shape[1], 1))
     for start in range(0, len(array), step):
         rows = np.abs(array[start : start + step])

@@ -14,7 +14,7 @@ import numpy as np
 
 from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data import Block
-from hiddenbits.data.hashing import number_of_bits, number_of_reals
+from hiddenbits.data.hashing import hash_bits, hash_reals
 from hiddenbits.data.reals import Reals
 
 
@@ -76,5 +76,5 @@ def _smallest(n: int, seed: int, block: Block) -> SmallestNumbered:
 def row_numbers(seed: int, block: Block) -> Floats:
     """Return a whole number below 2^31 for each row of a block, from its content and the seed."""
     if isinstance(block.x, Reals):
-        return number_of_reals(seed, block.x.to_dense(), block.observed.to_dense())
-    return number_of_bits(seed, *block.operands(), (block.n_rows, block.n_columns))
+        return hash_reals(seed, block.x.to_dense(), block.observed.to_dense())
+    return hash_bits(seed, *block.operands(), (block.n_rows, block.n_columns))

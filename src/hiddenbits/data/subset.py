@@ -15,7 +15,7 @@ from hiddenbits.data.bits import Bits
 from hiddenbits.data.table import Source, Table
 from hiddenbits.exceptions import TableError
 
-MOST_REPEATED = 1 << 32  # cells
+MAX_REPEATED_CELLS = 1 << 32  # cells
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class DerivedSource:
         """Cells of a row that computations use."""
         return self.source.row_cells
 
-    def over(self, start: int, stop: int) -> Self:
+    def for_rows(self, start: int, stop: int) -> Self:
         """Return this source over only the data that rows start to stop of the other source need."""
         source: Any = self.source
         return replace(self, source=source.only(start, stop)) if hasattr(source, "only") else self
@@ -66,7 +66,7 @@ class SubsetSource(DerivedSource):
 
     def only(self, start: int, stop: int) -> SubsetSource:
         """Return the source with only the data that rows start to stop need."""
-        return self.over(int(self.chosen[start]), int(self.chosen[stop - 1]) + 1)
+        return self.for_rows(int(self.chosen[start]), int(self.chosen[stop - 1]) + 1)
 
     def read(self, start: int, stop: int) -> tuple[Bits, Bits]:
         """Return (x, observed) of rows start to stop of those chosen."""
@@ -148,7 +148,7 @@ def repeat_rows(table: Table) -> Table:
     counts = table.weights.astype(np.int64)
     if (counts != table.weights).any():
         raise TableError("The weights of rows are not counts: some are not whole numbers.")
-    if int(counts.sum()) * table.shape[1] > MOST_REPEATED:
+    if int(counts.sum()) * table.shape[1] > MAX_REPEATED_CELLS:
         raise TableError(f"The weights count {counts.sum():,} rows, too many to repeat them in memory.")
     rows, read_as = np.repeat(np.arange(len(counts)), counts), table.read_as
     x, observed = table.source.read(0, len(counts))

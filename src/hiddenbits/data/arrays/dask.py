@@ -93,7 +93,7 @@ def _open_array(data: Any, request: Request) -> Table:
             "Use smaller chunks: rechunk the array."
         )
     chunks = DaskChunks.of(data, heights)
-    chunks = chunks.counted() if -1 in heights else chunks
+    chunks = chunks.with_heights() if -1 in heights else chunks
     check_shape(chunks.n_rows, n_columns)
     can_miss = data.dtype.kind in "fO" or np.ma.isMaskedArray(data._meta)
     rows = DaskRows(chunks, widths, is_sparse, float(n_columns), can_miss)
@@ -137,8 +137,8 @@ class DaskRows:
 
     def mapped(self, function: Callable[[Any, int], T], start: int, stop: int) -> Iterator[T]:
         """Yield function(rows, first row) of each chunk; all are computed together."""
-        of_blocks = partial(_from_blocks, self.widths, self.is_sparse, function)
-        yield from self.chunks.compute(of_blocks, self.chunks.pieces(start, stop))
+        block_function = partial(_from_blocks, self.widths, self.is_sparse, function)
+        yield from self.chunks.compute(block_function, self.chunks.pieces(start, stop))
 
     def only(self, start: int, stop: int) -> DaskRows:
         """Return the rows with only what rows start to stop need, so that less is sent."""

@@ -139,5 +139,5 @@ def _memory_map(path: Path) -> NDArray[Any]:
 
 def _header(file: io.BufferedReader) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     """Read a header: the shape, whether the order is Fortran's, and the type."""
-    first = npy.read_magic(file) == (1, 0)
-    return npy.read_array_header_1_0(file) if first else npy.read_array_header_2_0(file)
+    is_version_1 = npy.read_magic(file) == (1, 0)
+    return npy.read_array_header_1_0(file) if is_version_1 else npy.read_array_header_2_0(file)

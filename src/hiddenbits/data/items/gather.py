@@ -33,7 +33,7 @@ from hiddenbits.exceptions import DuplicateItemsWarning, SpilledTableWarning, Ta
 from hiddenbits.quoting import printable, quoted
 
 HELD_BYTES = 1 << 28  # larger data are written to files while they are gathered
-SORTED = 1 << 20  # items sorted at a time, as sorting takes several times their memory
+SORT_ITEMS = 1 << 20  # items sorted at a time, as sorting takes several times their memory
 LINE_BYTES = 80  # of a line, while lines are grouped by row
 MAX_ITEMS = 1 << 29  # items: four times as many are the largest 32-bit integer
 NULL = 2  # code of a missing value; 0 and 1 are their own codes
@@ -191,22 +191,22 @@ class _Gatherer:
         """Return the column names, and the column of each item unless items are column numbers already."""
         if not self._has_codes or self._names is not None:
             return self._names, None
-        listed = sorted(self._known)
-        if self._n_columns not in (None, len(listed)):
-            raise TableError(f"{len(listed)} items found, not n_columns={self._n_columns}. Name them with items=.")
-        column_of = np.empty(len(listed), np.int32)
-        column_of[[self._known[item] for item in listed]] = np.arange(len(listed))
-        return tuple(map(str, listed)), column_of
+        items = sorted(self._known)
+        if self._n_columns not in (None, len(items)):
+            raise TableError(f"{len(items)} items found, not n_columns={self._n_columns}. Name them with items=.")
+        column_of = np.empty(len(items), np.int32)
+        column_of[[self._known[item] for item in items]] = np.arange(len(items))
+        return tuple(map(str, items)), column_of
 
     def _group_rows(self, spool: KeySpool, max_bytes: int, row: str) -> Any:
         """Group the lines by key, unless they are grouped already, and return the keys of the rows."""
         keys = spool.all()
         if spool.ordered:
             return keys
-        needed = LINE_BYTES * self._cells.n + spool.nbytes
-        if needed > max_bytes:
+        n_bytes = LINE_BYTES * self._cells.n + spool.nbytes
+        if n_bytes > max_bytes:
             raise TableError(
-                f"the lines are not sorted by {row!r}. Grouping the {self._cells.n} lines in memory needs {needed} "
+                f"the lines are not sorted by {row!r}. Grouping the {self._cells.n} lines in memory needs {n_bytes} "
                 f"bytes, above max_bytes={max_bytes}. Sort the lines by {row!r}, so that they can be read in parts, or "
                 "raise max_bytes=."
             )
@@ -227,8 +227,8 @@ class _Gatherer:
         """Sort the items of each row and drop repeated ones, in place."""
         row = end = 0
         while row < self._starts.n - 1:
-            starts = self._starts.get(row, row + SORTED + 1)
-            height = max(1, int(np.searchsorted(starts, starts[0] + SORTED, side="right")) - 1)
+            starts = self._starts.get(row, row + SORT_ITEMS + 1)
+            height = max(1, int(np.searchsorted(starts, starts[0] + SORT_ITEMS, side="right")) - 1)
             lengths, cells = np.diff(starts[: height + 1]), self._cells.get(starts[0], starts[height])
             if column_of is not None:
                 cells = column_of[cells // self._scale] * self._scale + cells % self._scale
@@ -264,8 +264,8 @@ class _Gatherer:
             row, item = divmod(int(pairs[first_pair]), stride // self._scale)
             label = f"{self._row_label(first + row)}: item {item if names is None else quoted(names[item])}"
             if len(conflicts):
-                pair = sorted_cells[first_pair : first_pair + 2] % self._scale
-                values = ["null" if value == NULL else quoted(value) for value in pair]
+                pair_values = sorted_cells[first_pair : first_pair + 2] % self._scale
+                values = ["null" if value == NULL else quoted(value) for value in pair_values]
                 raise TableError(f"{label} has the values {' and '.join(values)}. Keep one line per pair.")
             self._first_repeat = self._first_repeat or f"{label} occurs twice"
             self._n_repeats += len(repeats)

@@ -15,8 +15,8 @@ from hiddenbits.addresses import is_http
 from hiddenbits.data.locations.places import Place, RemoteFile, find_remote, is_folder, is_url, local_path, refuse_pipe
 from hiddenbits.exceptions import TableError
 
-PARQUET = (".parquet", ".pq")
-STORE = ("zarr.json", ".zgroup", ".zarray")  # one of these is in the folder of a Zarr store
+PARQUET_SUFFIXES = (".parquet", ".pq")
+ZARR = ("zarr.json", ".zgroup", ".zarray")  # one of these is in the folder of a Zarr store
 # Entries of the folders of lake tables, whose files must not be read directly, and advice.
 LAKES = {
     "_delta_log": "a Delta table. Some of its Parquet files contain rows that were deleted or changed later; only "
@@ -77,7 +77,7 @@ def is_delta(path: Any) -> bool:
 
 def _is_store(folder: Path) -> bool:
     """Whether a folder is a Zarr store, by its suffix or its content."""
-    return folder.is_dir() and (folder.suffix.lower() == ".zarr" or any((folder / name).is_file() for name in STORE))
+    return folder.is_dir() and (folder.suffix.lower() == ".zarr" or any((folder / name).is_file() for name in ZARR))
 
 
 def refuse_lake(files: Sequence[Place]) -> None:
@@ -85,7 +85,7 @@ def refuse_lake(files: Sequence[Place]) -> None:
     checked: set[PurePath] = set()
     for file in files:
         path = file if isinstance(file, Path) else PurePosixPath(file.path)
-        if path.suffix.lower() not in PARQUET or is_http(str(file)):
+        if path.suffix.lower() not in PARQUET_SUFFIXES or is_http(str(file)):
             continue
         for folder in path.parents:
             if folder in checked:

@@ -24,7 +24,7 @@ from hiddenbits.exceptions import TableError
 from hiddenbits.quoting import discreet, redacted
 
 PRIORITY = 10  # of chunks over parts, if both are tasks of one cluster, because parts wait for chunks
-MAX_CELLS = 1 << 24  # in partitions computed together, so that shared tasks run once
+MAX_BATCH_CELLS = 1 << 24  # in partitions computed together, so that shared tasks run once
 
 Piece = tuple[int, int, int, int]  # a chunk, its rows from and to, and its first row in the table
 
@@ -36,11 +36,11 @@ _opening: ContextVar[bool] = ContextVar("_opening", default=False)
 @contextmanager
 def opening() -> Iterator[None]:
     """Compute with dask's own scheduler within the block."""
-    before = _opening.set(True)
+    token = _opening.set(True)
     try:
         yield
     finally:
-        _opening.reset(before)
+        _opening.reset(token)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +94,7 @@ class DaskChunks:
             row += height
         return pieces
 
-    def counted(self) -> DaskChunks:
+    def with_heights(self) -> DaskChunks:
         """Return the chunks with their heights; all chunks are computed for this."""
         counts = self.compute(_height, [(i, 0, 0, 0) for i in range(len(self.keys))])
         return replace(self, heights=tuple(counts))
@@ -108,12 +108,12 @@ class DaskChunks:
         spec: Any = import_module("dask._task_spec")  # from dask's specification of graphs; `delayed` is slower
         tasks = self._culled(pieces)
         task_keys: list[Any] = []
-        safe = partial(_result_or_error, function)
+        safe_function = partial(_result_or_error, function)
         name = f"hiddenbits_rows-{uuid4().hex}"  # unique: another call may compute other results of the same rows
         for i, low, high, row in pieces:
             task_keys.append((name, i, low, high))
             blocks = spec.List(*(spec.TaskRef(key) for key in self.keys[i]))
-            tasks[task_keys[-1]] = spec.Task(task_keys[-1], safe, blocks, self.heights[i], low, high, row)
+            tasks[task_keys[-1]] = spec.Task(task_keys[-1], safe_function, blocks, self.heights[i], low, high, row)
         with discreet():
             try:
                 results = list(self._get()(tasks, task_keys))
@@ -189,7 +189,7 @@ class DaskColumns:
         for number, piece in enumerate(pieces):
             pending.append(piece)
             n_cells = sum(high - low for _, low, high, _ in pending) * len(names)
-            if n_cells >= MAX_CELLS or number == len(pieces) - 1:
+            if n_cells >= MAX_BATCH_CELLS or number == len(pieces) - 1:
                 yield from self.chunks.compute(partial(_batch, self.labels, selected), pending)
                 pending = []
 
@@ -242,7 +242,7 @@ def open_dask_frame(data: Any, request: Request) -> Table:
     check_distinct(labels)
     check_distinct(names)
     with opening():
-        columns = DaskColumns(DaskChunks.of(data).counted(), names, labels)
+        columns = DaskColumns(DaskChunks.of(data).with_heights(), names, labels)
         if not columns.n_rows:
             raise TableError(f"The table has 0 rows and {len(names)} columns. It needs at least one of each.")
         return open_columns(columns, request)

@@ -94,8 +94,8 @@ def _labeled(name: str, cells: Sequence[Any], labels: Mapping[Any, str]) -> Colu
     values = [_plain(value) for value in numbers]
     label_of = {_plain(code): str(label).strip() for code, label in labels.items()}
     codes = set(values) - {None}
-    all_distinct = codes <= set(label_of) and len({label_of[code] for code in codes}) == len(codes)
-    if all_distinct and (not codes <= {0, 1} or _zero_is_yes(label_of)):
+    has_all_labels = codes <= set(label_of) and len({label_of[code] for code in codes}) == len(codes)
+    if has_all_labels and (not codes <= {0, 1} or _zero_is_yes(label_of)):
         values = [None if value is None else label_of[value] for value in values]
     return ColumnCells(name, values, small(rows, len(values)))
 

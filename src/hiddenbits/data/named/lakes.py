@@ -26,8 +26,8 @@ from hiddenbits.exceptions import TableError
 from hiddenbits.quoting import redacted
 
 # Features with which files can be read directly, or as is done here; columnMapping renames only in some modes.
-FEATURES = {"appendOnly", "columnMapping", "deletionVectors", "domainMetadata", "timestampNtz"}
-FEATURES |= {"v2Checkpoint", "vacuumProtocolCheck"}
+SUPPORTED_FEATURES = {"appendOnly", "columnMapping", "deletionVectors", "domainMetadata", "timestampNtz"}
+SUPPORTED_FEATURES |= {"v2Checkpoint", "vacuumProtocolCheck"}
 
 
 def open_delta(X: Any, request: Request) -> Table:
@@ -36,23 +36,23 @@ def open_delta(X: Any, request: Request) -> Table:
     The option ``version=`` is for folders; others are those of Parquet files.
     """
     options = dict(request.options)
-    delta, label = _loaded(X, options.pop("version", None))
+    delta, label = _load(X, options.pop("version", None))
     request, number = replace(request, options=options), int(delta.version())
     if not delta.table_uri.startswith("file://"):
         return replace(open_stream(delta.to_pyarrow_dataset(), request), version=number)
     folder = Path(unquote(urlsplit(delta.table_uri).path)).resolve()
     with naming(label):
         _refuse_unknown(delta)
-        schema, files, partitions = _listed(delta, folder, number)
+        schema, files, partitions = _list_files(delta, folder, number)
         selections = {str(folder / _relative(uri, folder)): rows for uri, rows in _deletion_vectors(delta)}
     if not selections:
         return replace(open_files(request, files, partitions, schema=schema, options=options), version=number)
-    what = f"Version {number} of the Delta table, without its deleted rows,"
-    batches = _kept_rows(files, schema, partitions, selections)
-    return replace(open_batches(batches, schema, what, request, options), version=number)
+    description = f"Version {number} of the Delta table, without its deleted rows,"
+    batches = _remaining_rows(files, schema, partitions, selections)
+    return replace(open_batches(batches, schema, description, request, options), version=number)
 
 
-def _loaded(X: Any, version: Any) -> tuple[Any, str]:
+def _load(X: Any, version: Any) -> tuple[Any, str]:
     """Return the table at a version, and its name in messages."""
     try:
         from deltalake import DeltaTable
@@ -81,7 +81,7 @@ def _loaded(X: Any, version: Any) -> tuple[Any, str]:
 def _refuse_unknown(delta: Any) -> None:
     """Refuse tables whose files cannot be read directly."""
     mode = delta.metadata().configuration.get("delta.columnMapping.mode", "none")
-    features = set(delta.protocol().reader_features or ()) - FEATURES
+    features = set(delta.protocol().reader_features or ()) - SUPPORTED_FEATURES
     if mode != "none" or features:
         why = "other names of columns in its files (column mapping)" if mode != "none" else ", ".join(sorted(features))
         raise TableError(
@@ -90,7 +90,7 @@ def _refuse_unknown(delta: Any) -> None:
         )
 
 
-def _listed(delta: Any, folder: Path, number: int) -> tuple[Any, tuple[Path, ...], tuple[Mapping[str, Any], ...]]:
+def _list_files(delta: Any, folder: Path, number: int) -> tuple[Any, tuple[Path, ...], tuple[Mapping[str, Any], ...]]:
     """Return the columns of a version, its files in a fixed order, and their values that only the log contains."""
     pa = pyarrow()
     schema = pa.schema(delta.schema().to_arrow())
@@ -136,7 +136,7 @@ def _deletion_vectors(delta: Any) -> list[tuple[str, Any]]:
     return [(str(file), rows.values) for file, rows in zip(*columns, strict=True)]
 
 
-def _kept_rows(
+def _remaining_rows(
     files: Sequence[Path], schema: Any, partitions: Sequence[Mapping[str, Any]], selections: Mapping[str, Any]
 ) -> Iterator[Any]:
     """Yield record batches of the rows that were not deleted."""

@@ -92,10 +92,10 @@ def _open_lazy(X: Any, request: Request) -> Table:
                 return open_frame(X.collect(), request)
             X.sink_parquet(path, row_group_size=GROUP_ROWS)
         metadata = pyarrow().parquet.read_metadata(path)
-        large = 8 * metadata.num_rows * metadata.num_columns > KEEP_BYTES  # approximate memory
-        if not large and not request.options:
+        is_large = 8 * metadata.num_rows * metadata.num_columns > KEEP_BYTES  # approximate memory
+        if not is_large and not request.options:
             return open_frame(polars.read_parquet(path, hive_partitioning=False, memory_map=False), request)
-        if large:
+        if is_large:
             _warn_of_spill(name, metadata.num_rows, path, started)
         return _open_temporary(stack, path, request, request.options)
 

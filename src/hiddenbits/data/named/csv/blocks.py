@@ -114,16 +114,16 @@ class TextBlock:
         words = self._words_of(column)
         if words is None:
             return None
-        key = words[0]
+        keys = words[0]
         for word in words[1:]:
-            codes, word_codes = (np.unique(array, return_inverse=True)[1] for array in (key, word))
-            key = codes * len(key) + word_codes
-        distinct, rows = np.unique(key, return_inverse=True)
-        first = np.empty(len(distinct), np.int64)
-        first[rows[::-1]] = np.arange(len(rows))[::-1]  # the last write stays; np.unique's return_index is slower
-        order = np.argsort(first)
+            codes, word_codes = (np.unique(array, return_inverse=True)[1] for array in (keys, word))
+            keys = codes * len(keys) + word_codes
+        distinct, rows = np.unique(keys, return_inverse=True)
+        first_rows = np.empty(len(distinct), np.int64)
+        first_rows[rows[::-1]] = np.arange(len(rows))[::-1]  # the last write stays; np.unique's return_index is slower
+        order = np.argsort(first_rows)
         codes = np.empty(len(distinct), np.int32)
-        codes[order] = [code_of(text) for text in self.texts(column, first[order])]
+        codes[order] = [code_of(text) for text in self.texts(column, first_rows[order])]
         return codes[rows]
 
     def texts(self, column: int, rows: Any = slice(None)) -> list[str]:
@@ -175,8 +175,8 @@ def cut_block(lines: bytes, width: int, dialect: Dialect) -> TextBlock | None:
         Their dialect; see `can_cut`.
     """
     encoding, delimiter, quote = dialect.encoding or "utf-8", ord(dialect.delimiter or ","), ord(dialect.quote or '"')
-    returns = b"\r" in lines
-    if b"\0" in lines or (returns and lines.count(b"\r") != lines.count(b"\r\n")) or not _is_text(lines, encoding):
+    has_returns = b"\r" in lines
+    if b"\0" in lines or (has_returns and lines.count(b"\r") != lines.count(b"\r\n")) or not _is_text(lines, encoding):
         return None
     raw = b"".join([b"\n", lines, b"" if lines.endswith(b"\n") else b"\n", bytes(MAX_CELL_BYTES + SIZES[-1])])
     cells = np.frombuffer(raw, np.uint8, len(raw) - MAX_CELL_BYTES - SIZES[-1])
@@ -188,17 +188,17 @@ def cut_block(lines: bytes, width: int, dialect: Dialect) -> TextBlock | None:
         if not _quotes_surround_cells(cells, delimiter, quote):
             return None
         breaks &= ~np.bitwise_xor.accumulate(cells == quote)
-    ends = np.flatnonzero(breaks)
-    if len(ends) != n_rows * width + 1 or not (cells[ends[::width]] == LINE_BREAK).all():
+    break_positions = np.flatnonzero(breaks)
+    if len(break_positions) != n_rows * width + 1 or not (cells[break_positions[::width]] == LINE_BREAK).all():
         return None
-    starts, stops = ends[:-1] + 1, ends[1:]
-    if returns:
-        stops[width - 1 :: width] -= cells[stops[width - 1 :: width] - 1] == CARRIAGE_RETURN
+    starts, cell_ends = break_positions[:-1] + 1, break_positions[1:]
+    if has_returns:
+        cell_ends[width - 1 :: width] -= cells[cell_ends[width - 1 :: width] - 1] == CARRIAGE_RETURN
     if has_quotes:
-        quoted = cells[starts] == quote
-        starts += quoted
-        stops -= quoted
-    lengths = stops - starts
+        is_quoted = cells[starts] == quote
+        starts += is_quoted
+        cell_ends -= is_quoted
+    lengths = cell_ends - starts
     if lengths.max() > csv.field_size_limit():
         return None
     return TextBlock(raw, starts.reshape(-1, width), lengths.reshape(-1, width), encoding, dialect.decimal == ",")

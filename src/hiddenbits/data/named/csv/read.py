@@ -24,7 +24,7 @@ from hiddenbits.data.named.csv.blocks import TextBlock
 from hiddenbits.data.named.csv.columns import Rows, TextColumns
 from hiddenbits.data.named.csv.dialect import Dialect
 from hiddenbits.data.named.csv.ends import (
-    SAMPLE,
+    SAMPLE_ROWS,
     Ends,
     full_rows,
     line_breaks,
@@ -37,7 +37,7 @@ from hiddenbits.data.table import Table
 from hiddenbits.exceptions import TableError
 from hiddenbits.quoting import quoted, redacted
 
-ANSWERS = {word for pair in PAIRS for word in pair}  # a line of only these is a row
+ANSWER_WORDS = {word for pair in PAIRS for word in pair}  # a line of only these is a row
 CHUNK_CELLS = 1 << 19
 BATCH_ROWS = 1 << 16  # pairs that are coded at a time
 INTEGER = "^(0|-?[1-9][0-9]{0,17})$"  # as Python writes integers: 007 is a name
@@ -191,7 +191,7 @@ def _gather_columns(
                 first = next(rows, None)
                 if first is None:
                     raise TableError("the file is empty. A table needs at least one row.")
-                head = [first or [""], *islice(rows, min(SAMPLE, CHUNK_CELLS // (len(first) + 1)))]
+                head = [first or [""], *islice(rows, min(SAMPLE_ROWS, CHUNK_CELLS // (len(first) + 1)))]
                 file_layout = _find_layout(path, head, request, header, ends)
                 if layout is None:
                     positions = None if selected is None else [file_layout.names.index(name) for name in selected]
@@ -315,7 +315,7 @@ def _is_header(first: list[str], request: FileRequest) -> bool:
     codes = [coded_column.code_of(None if is_na(key) else key) for key in keys]
     words = [cell.strip() for cell, code in zip(first, codes, strict=True) if code == UNKNOWN]
     bits = [cell.strip() for cell, code in zip(first, codes, strict=True) if code < MISSING]
-    if words and not bits and all(plain_word(word) in ANSWERS for word in words):
+    if words and not bits and all(plain_word(word) in ANSWER_WORDS for word in words):
         return False  # yes, no, no: a row
     if not words or not bits:
         return bool(words)

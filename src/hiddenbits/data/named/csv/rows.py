@@ -16,7 +16,7 @@ from hiddenbits.data.text_files import CappedReader, open_text
 from hiddenbits.exceptions import TableError
 from hiddenbits.quoting import redacted
 
-MAX_LINE = 1 << 27  # the csv module would read a line of any length into memory
+MAX_LINE_BYTES = 1 << 27  # the csv module would read a line of any length into memory
 BLOCK_BYTES = 1 << 20  # about the size of a processor's cache
 ROW_BYTES = 1 << 10  # minimum per column, or a block has too few rows for operations on columns
 
@@ -138,7 +138,7 @@ class CSVRows(TextRows):
             return None
         lines = self._file.read(max(BLOCK_BYTES, ROW_BYTES * width))
         if not lines.endswith(b"\n"):
-            lines += self._file.readline(MAX_LINE)
+            lines += self._file.readline(MAX_LINE_BYTES)
         block = cut_block(lines, width, self._dialect) if lines else None
         if block is None:
             self._uncut = io.BytesIO(lines)
@@ -148,10 +148,10 @@ class CSVRows(TextRows):
 
     def _lines(self) -> Iterator[str]:
         encoding = self._dialect.encoding or "utf-8"
-        while line := self._uncut.readline(MAX_LINE) or self._file.readline(MAX_LINE):
+        while line := self._uncut.readline(MAX_LINE_BYTES) or self._file.readline(MAX_LINE_BYTES):
             self.number += 1
-            if len(line) == MAX_LINE:
-                raise TableError(f"line {self.number} is longer than {MAX_LINE} bytes.")
+            if len(line) == MAX_LINE_BYTES:
+                raise TableError(f"line {self.number} is longer than {MAX_LINE_BYTES} bytes.")
             try:
                 text = line.decode(encoding)
             except UnicodeError as error:

@@ -201,10 +201,10 @@ def are_binary(columns: Columns, infos: Sequence[FileInfo]) -> bool:
         for name, field in zip(columns.names, info.schema, strict=True):
             if not may_be_binary(field.type):
                 return False
-            verdicts = {_is_binary(group[positions[field.name]], field.type) for group in info.chunks}
-            if False in verdicts:
+            answers = {_is_binary(group[positions[field.name]], field.type) for group in info.chunks}
+            if False in answers:
                 return False
-            if None in verdicts:
+            if None in answers:
                 without_statistics[name] = None
             elif pyarrow().types.is_floating(field.type):
                 floats[name] = None
