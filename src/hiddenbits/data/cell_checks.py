@@ -27,7 +27,7 @@ MAX_COLUMNS = 10_000_000  # a larger item number counts as damage, unless the us
 
 Empty = Literal["auto", "zero", "missing"]
 
-MAX_SHOWN_NAMES = 20
+MAX_SHOWN_NAMES = 20  # in a message
 CHUNK_CELLS = 1 << 22  # cells checked at a time, so that checking a large array takes little memory
 
 
@@ -232,7 +232,7 @@ def sparse_bits(
 ) -> tuple[Bits, Bits]:
     """Check a SciPy sparse array or matrix and return (x, observed).
 
-    Absent cells are 0 unless ``empty="missing"``, when the stored cells, zeros among them, are the observed ones.
+    Absent cells are 0. With ``empty="missing"`` they are missing, and all stored cells, also zeros, are observed.
     A stored NaN is a cell that was not observed. `first_row` is the number of the first row, for messages.
     """
     check_empty(empty)

@@ -1,7 +1,7 @@
 """Equal rows collapsed into one row with a weight: in real binary data many rows are equal.
 
-This saves time and changes no result: what depends on the position or number of rows (the rows on which the fit of a
-long table begins) is decided from all rows, which `Grid.given` keeps; and sums over rows differ only by rounding.
+This saves time and changes no result: sums over rows differ only by rounding. Choices that depend on the position or
+number of rows (the rows on which the fit of a long table begins) are made from all rows, which `Grid.given` keeps.
 
 Rows are equal when their 1s and their missing cells are the same. The distinct rows keep the order of their first
 appearance; weights add; the inverse index restores per-row results.
@@ -24,7 +24,7 @@ from hiddenbits.data.row_sampling import SomeRows
 from hiddenbits.data.table import Grid, MemorySource, Table
 
 MAX_DISTINCT_SHARE = 0.8  # collapse only if at most this share of the rows is distinct
-HEAD_FACTOR = 2  # times `limit` first rows are checked before all rows are
+HEAD_FACTOR = 2  # the first HEAD_FACTOR * limit rows are checked before all rows
 
 
 def collapse(table: Table, limit: int = 0) -> tuple[Table, NDArray[np.int64] | None]:
@@ -47,8 +47,8 @@ def collapse(table: Table, limit: int = 0) -> tuple[Table, NDArray[np.int64] | N
 def collapsed(grid: Grid, limit: int = 0, reduce: Callable[[Callable[[Block], Any], Grid], Any] | None = None) -> Grid:
     """Return the grid with equal rows collapsed if that is worthwhile; `given` then has all rows.
 
-    Fewer than `limit` distinct rows are always collapsed, wherever the rows are. For this `reduce`, the engine's sum
-    over blocks, reads a table on disk once, unless its first rows show that there are more.
+    A table with fewer than `limit` distinct rows is always collapsed. If it is on disk, `reduce`, the engine's sum over
+    blocks, reads it once for this, unless the first rows already have `limit` distinct ones.
     """
     table = grid.table
     if isinstance(table.source, MemorySource) and not table.source.mapped:
@@ -65,7 +65,7 @@ def collapsed(grid: Grid, limit: int = 0, reduce: Callable[[Callable[[Block], An
 
 
 def _begins_with_many(table: Table, limit: int) -> bool:
-    """Return whether too many of the first rows are distinct for a table to be collapsed."""
+    """Return whether the first rows of a table have at least `limit` distinct ones, too many to collapse it."""
     head = table.source.read(0, min(HEAD_FACTOR * limit, table.shape[0])) if limit else None
     return head is None or len(distinct_rows(*head)[0]) >= limit
 
@@ -137,7 +137,7 @@ def _packed_words(bits: Bits) -> NDArray[np.uint64]:
 def _split_collisions(
     x: Bits, observed: Bits, first: NDArray[np.int64], inverse: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Give rows a number of their own if a different row has the same key, so that equality is exact."""
+    """Give different rows with the same key different numbers, so that equality is exact."""
     repeated_rows = np.flatnonzero(first[inverse] != np.arange(len(inverse)))
     collisions: list[int] = []
     step = max(1, (1 << 22) // max(x.shape[1], 1))

@@ -1,4 +1,4 @@
-"""The cells of a column, stored as its distinct values and the number of the value in each row."""
+"""The cells of a column: its distinct values, and for each row the number of its value."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def is_category(value: Any) -> bool:
 
 
 class KeptColumn(Protocol):
-    """A column whose own values are kept with the rows, in memory or in the files."""
+    """A column whose original values can be read, from memory or from the files."""
 
     def part(self, start: int = 0, stop: int | None = None) -> ColumnCells:
         """Return some rows of the column."""
@@ -43,7 +43,7 @@ class KeptColumn(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class ColumnCells:
-    """A column: its name, distinct values (None for a missing value), and the number of the value in each row.
+    """A column: its name, distinct values (None for a missing value), and for each row the number of its value.
 
     `form` is "date" or "other" if the type of the column shows that it holds neither numbers nor categories; `number`
     is the type in which its numbers are compared with a threshold: as a float32, 0.1 is not above 0.1.
@@ -73,7 +73,7 @@ class ColumnCells:
         return np.asarray(numbers[self.rows], np.float64)
 
     def first_row(self, number: int) -> int:
-        """Return the first row that has a value, by the number of the value."""
+        """Return the first row that has the value with this number."""
         return int(np.flatnonzero(self.rows == number)[0])
 
     def part(self, start: int = 0, stop: int | None = None) -> ColumnCells:
@@ -89,7 +89,7 @@ class ColumnCells:
         return self.values
 
     def filled(self, imputed: Sequence[Any], missing: Sequence[bool]) -> list[Any]:
-        """Return the cells, and the imputed ones where a value counts as missing."""
+        """Return the cells, with imputed values for missing ones; `missing` is by the number of the value."""
         return [fill if missing[k] else self.values[k] for k, fill in zip(self.rows.tolist(), imputed, strict=True)]
 
 

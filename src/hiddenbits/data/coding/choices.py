@@ -37,7 +37,7 @@ class Choices:
         Columns that do not enter because they name the rows.
     recode : dict
         By column: which values are 1 and 0, as in ``{"yes": 1}`` (all others are then 0), with "" for a missing value;
-        ``"> 40"``, 1 for numbers above 40; ``"one-hot"``, a binary column for each value. Such columns exclude each
+        ``"> 40"``, 1 for numbers above 40; ``"one-hot"``, a binary column for each value. One-hot columns exclude each
         other, which violates the local independence of latent class models.
     missing : dict or None
         By column, ``"*"`` for all: values that mean "not observed". Columns listed here, even with no values, are not
@@ -90,7 +90,7 @@ class Choices:
         return self != Choices()
 
     def completed_by(self, other: Choices) -> Choices:
-        """Return these choices, completed by those of another."""
+        """Return these choices, completed by other choices; these have precedence."""
         missing = None
         if self.missing is not None or other.missing is not None:
             missing = {**(other.missing or {}), **(self.missing or {})}
@@ -139,7 +139,7 @@ class Choices:
 class ColumnOptions:
     """The options of one column: whether it enters or names the rows; its recoding, codes for missing values and type.
 
-    `is_named`: columns= or recode= names the column, so it must enter. `type_of_all`: its type is the one given for all
+    `is_named`: columns= or recode= names the column, so it must enter. `type_of_all`: the user gave its type for all
     columns.
     """
 

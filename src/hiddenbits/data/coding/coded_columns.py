@@ -22,12 +22,12 @@ Method = Literal["binary", "values", "one-hot", "above", "nominal", "ordinal"]
 ALL_METHODS: tuple[Method, ...] = ("binary", "values", "one-hot", "above", "nominal", "ordinal")
 FRAMES = ("pandas", "polars", "pyarrow", "modin", "cudf")
 LEVELS = ("nominal", "ordinal")  # a column of levels: one group of bits, of which a recorded cell has one
-MULTI_BIT = ("one-hot", *LEVELS)  # a bit for each value
+MULTI_BIT = ("one-hot", *LEVELS)  # methods with a bit for each value
 BIT_KEYS: dict[Key, int] = {0.0: 0, 1.0: 1, "false": 0, "true": 1}
 MISSING, UNKNOWN = 2, 3  # codes of a cell other than 0 and 1
 MAX_LEVELS = 1000
 MAX_SHOWN_CODES = 6  # codes that a meaning lists
-# For some rows: the bits of a column, (bits, rows), and which rows are not observed, if any.
+# From a slice of rows to the bits of a column, (bits, rows), and which rows are missing (None: none).
 BitCoder = Callable[[slice], tuple[Bytes, NDArray[np.bool_] | None]]
 WEIGHT_CHUNK_ROWS = 1 << 22  # rows
 
@@ -41,16 +41,16 @@ class CodedColumn:
     name : str
         Its name in the table.
     how : {"binary", "values", "one-hot", "above", "nominal", "ordinal"}
-        As it is; by lists of the values that are 1 and 0; a binary column for each value; 1 for numbers above a
-        threshold; levels of one column, which is ordinal in this order.
+        "binary": cells are bits already; "values": `ones` and `zeros` list the values; "one-hot": a binary column for
+        each value; "above": 1 above the threshold; "nominal", "ordinal": levels of one column, lowest first.
     ones, zeros : tuple
-        The values that are 1 and 0; if each value has a bit of its own, `ones` are these values.
+        The values that are 1 and 0; if each value has its own bit, `ones` are all values.
     missing : tuple
         Values that mean "not observed".
     if_missing : {0, 1} or None
-        What an empty cell becomes; None: not observed.
+        The bit of an empty cell; None: not observed.
     threshold : float or None
-        Of "above".
+        For "above".
     """
 
     name: str
@@ -85,7 +85,7 @@ class CodedColumn:
 
     @property
     def levels(self) -> list[str]:
-        """The value that a 1 of each bit stands for."""
+        """For each bit the value that a 1 stands for."""
         return [str(value) for value in (self.ones if self.how in MULTI_BIT else (self.value_names[1] or 1,))]
 
     @cached_property
@@ -109,7 +109,7 @@ class CodedColumn:
         return self._codes.get(key, UNKNOWN)
 
     def bit_coder(self, codes: NDArray[np.int32], rows: AnyArray) -> BitCoder:
-        """Return the bits of a column, from the codes of its distinct values and the number of the value in each row.
+        """Return a function of the bits, from codes of the distinct values, and for each row the number of its value.
 
         A missing cell of a column of levels has none of its bits set, and needs no mask.
         """
@@ -127,7 +127,7 @@ class CodedColumn:
         return bits_of_rows
 
     def decode(self, bits: AnyArray) -> list[Any]:
-        """Return the more probable of the user's own values for P(bit = 1) of some rows, (rows, bits).
+        """Return the most probable of the user's values for each row, from P(bit = 1), (rows, bits).
 
         If a bit stands for several values, the result names all of them: "4 or 5", "> 40". Probabilities of binary
         columns stay as they are.
@@ -190,9 +190,9 @@ class Coding:
     columns : tuple of CodedColumn
         The columns that enter the model.
     excluded : tuple of str
-        Columns that do not.
+        Columns that do not enter.
     ids : tuple of str
-        Of these, those that name the rows, according to the user.
+        The excluded columns that name the rows, according to the user.
     named : bool
         Whether the columns have names; otherwise they are identified by position.
     frame : str or None
@@ -275,7 +275,7 @@ class Coding:
             )
 
     def applied_to(self, names: Sequence[str]) -> Coding:
-        """Return the coding of a table with these columns, where all that it does not name are excluded."""
+        """Return the coding of a table with these columns; columns that it does not name are excluded."""
         in_model = {column.name for column in self.columns}
         excluded = tuple(name for name in names if name not in in_model)
         return replace(self, excluded=excluded, ids=tuple(name for name in self.ids if name in excluded))
@@ -291,7 +291,7 @@ class Coding:
         return all(column.how == "binary" for column in self.columns)
 
     def conflict(self, other: Coding) -> str | None:
-        """Return the first column that the two read differently; None if they agree on all that both have."""
+        """Return the first column that the two codings read differently; None if they agree on all shared columns."""
         by_name = {column.name: column for column in other.columns}
         for column in self.columns:
             match = by_name.get(column.name)
@@ -345,7 +345,7 @@ class Coding:
 
 @dataclass(frozen=True, eq=False)
 class ReadColumns:
-    """The columns that a table was read from: how they were coded, and their own values.
+    """The columns that a table was read from: how they were coded, and their original values.
 
     Attributes
     ----------
@@ -354,8 +354,8 @@ class ReadColumns:
     order : tuple of str
         Names of all columns, in the order of the file or frame.
     cells : dict of str to ColumnCells or another KeptColumn
-        The columns that did not enter, and those whose values were recoded; columns of tables on disk stay in the
-        files, from which rows are read when needed.
+        The columns that did not enter or were recoded; columns of tables on disk stay in the files, and their rows are
+        read when needed.
     descriptions : tuple of ColumnDescription
         The description of each column; empty if nothing had to be inferred.
     """
@@ -366,7 +366,7 @@ class ReadColumns:
     descriptions: tuple[Any, ...] = field(default=(), repr=False)
 
     def beside(self, start: int = 0, stop: int | None = None) -> dict[str, list[Any]]:
-        """Return the cells of the columns that did not enter: those that name rows first."""
+        """Return the cells of the columns that did not enter; columns that name rows come first."""
         return {name: self.cells[name].listed(start, stop) for name in self.names_beside}
 
     def weights(self, name: str, n_rows: int) -> Floats:
@@ -393,7 +393,7 @@ class ReadColumns:
 
     @property
     def names_beside(self) -> list[str]:
-        """Names of the columns that did not enter: those that name rows first."""
+        """Names of the columns that did not enter; columns that name rows come first."""
         names = dict.fromkeys((*self.coding.ids, *self.coding.excluded))
         return [name for name in names if name in self.cells]
 
@@ -404,7 +404,7 @@ class ReadColumns:
         return [name for name in self.order if name in in_model or name in self.cells]
 
     def in_order(self, completed: AnyArray, start: int = 0) -> dict[str, list[Any]]:
-        """Return completed rows, the first of which is row `start`, as all columns of the file, in its order."""
+        """Return completed rows, from row `start` on, as all columns of the file, in the order of the file."""
         columns = {**self.decoded(completed, start), **self.beside(start, start + len(completed))}
         return {name: columns[name] for name in self.names}
 
@@ -414,7 +414,7 @@ class ReadColumns:
         return {name: common_type([*cells.examples(), *decoded.get(name, ())]) for name, cells in self.cells.items()}
 
     def decoded(self, completed: AnyArray, start: int = 0) -> dict[str, list[Any]]:
-        """Return completed rows, P(bit = 1) in every cell, in the user's own values; observed cells stay the same."""
+        """Return completed rows, with P(bit = 1) in every cell, in the user's values; observed cells stay the same."""
         stop, decoded = start + len(completed), {}
         for column, bits in zip(self.coding.columns, self.coding.bits_of(), strict=True):
             p = completed[:, bits]

@@ -17,10 +17,10 @@ class Meaning:
     Attributes
     ----------
     column : str
-        Its name; with the value, if each value of a column has a binary column.
+        The name of the column; with the value, if each value has its own binary column.
     form : {"bit", "yes", "word", "codes", "above", "level"}
-        1 is a 1 in the table; a word for yes; another word; one of several numbers that are codes; a number above a
-        threshold; the value in the name of the column.
+        What 1 means: a 1 in the table; a word for yes; another word; one of several codes, which are numbers; a number
+        above a threshold; the value in the name of the column.
     one, zero : str
         The values as text.
     codes : tuple of str
@@ -45,7 +45,7 @@ class Meaning:
 
     @property
     def tail(self) -> str:
-        """What follows the name of the column, if that alone does not describe a 1."""
+        """The text after the name of the column, if the name alone does not describe a 1."""
         if self.is_yes or self.form == "level":
             return ""
         return f" {self.one}" if self.form == "above" else f" = {self.one}"

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-Key = float | str  # a cell as it is compared: a number, or a word
+Key = float | str  # the form in which cells are compared: a number, or a word
 
 NA_STRINGS = frozenset({"", "na", "n/a", "nan", "null", "?", "."})  # always read as missing values
 BOOLEAN_WORDS: dict[str, float] = {"true": 1.0, "false": 0.0}
@@ -39,7 +39,7 @@ PAIRS = YES_NO + _pairs(
     """
 )
 YES = frozenset(yes for yes, _ in YES_NO)
-TICKS = frozenset({"x", "✓", "✔"})  # of a box that is ticked or left empty
+TICKS = frozenset({"x", "✓", "✔"})  # in a column of boxes that are ticked or empty
 # "not selected" is the 0 of "selected", "keine Allergie" that of "Allergie"
 DENIALS = ("not ", "nicht ", "kein ", "keine ", "pas de ")
 NEGATIONS = ("not ", "no ", "non ", "non-", "not-", "nicht ", "kein ", "keine ", "pas de ", "un", "in", "dis", "never ")
@@ -140,7 +140,7 @@ WORDS = (
 
 
 def key_of(value: Any) -> Key:
-    """Return a cell as it is compared: numbers by value, known words in lower case, other words as they are.
+    """Return the form in which a cell is compared: a number, a known word in lower case, or another word unchanged.
 
     Examples
     --------
@@ -171,7 +171,7 @@ def number_of(text: str) -> float | None:
 
 
 def plain_number(number: float) -> int | float:
-    """Return a number as people write it: a whole one as an int, up to the largest that floats hold exactly."""
+    """Return a number as people write it: an int if it is whole and floats hold it exactly."""
     return int(number) if number.is_integer() and abs(number) < 2**53 else number  # infinity stays
 
 
@@ -181,7 +181,7 @@ def is_na(key: Key) -> bool:
 
 
 def none_is_na(keys: Iterable[Key | None]) -> bool:
-    """Whether "none" is Python's word for a missing value, as it is among numbers, and not one of several answers.
+    """Whether "none" means a missing value, as among numbers, and is not one of several answers.
 
     Examples
     --------
@@ -200,8 +200,8 @@ def plain_word(key: Key) -> str:
 def positive_value(first: Key, second: Key) -> tuple[Key, bool]:
     """Return which of two values is 1, and whether their meaning decides this.
 
-    For words their meaning decides, or that of their first words, or their order on a known scale, if known; otherwise
-    the last in the alphabet is 1. For numbers it is the larger.
+    Words are decided by their meaning, by that of their first words, or by their order on a known scale; if none of
+    these is known, the last in the alphabet is 1. Of two numbers, the larger is 1.
 
     Examples
     --------
@@ -234,7 +234,7 @@ def positive_value(first: Key, second: Key) -> tuple[Key, bool]:
 def means_yes(value: Key, others: Iterable[Key]) -> bool:
     """Whether a value means yes, given the other values of its column.
 
-    Single letters mean yes only together with their no, ticks such as "x" only if all other cells are empty.
+    Single letters mean yes only if the column has their no, ticks such as "x" only if all other cells are empty.
 
     Examples
     --------
@@ -274,7 +274,7 @@ def in_scale_order(words: list[str]) -> tuple[str, ...] | None:
 
 
 def _without_shared_words(words: list[str]) -> dict[str, str] | None:
-    """Return texts by their words that are not in all of them; None if no word is in all, or nothing else is left."""
+    """Return each text by its words that not all texts have; None if they share no word, or a text has no others."""
     split = [word.split() for word in words]
     shared = set(split[0]).intersection(*split[1:]) if split else set()
     own_words = {" ".join(w for w in part if w not in shared): word for part, word in zip(split, words, strict=True)}
@@ -300,7 +300,7 @@ def in_order_of_size(keys: Sequence[Key]) -> list[Key] | None:
 
 
 def _low_end(match: re.Match[str]) -> tuple[float, int]:
-    """Return where a range begins (ends, if it has no beginning), and -1, 0 or 1 to sort equal ones by."""
+    """Return the lower end of a range (the upper, if it has no lower), and -1, 0 or 1 to sort equal ends by."""
     low = float(match["low"].replace(",", ""))
     before, after = (match["before"] or "").strip(), (match["after"] or "").strip()
     if before in ("<", "<=", "\u2264", "under", "below", "up to", "less than") or after.endswith(

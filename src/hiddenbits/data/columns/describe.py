@@ -1,4 +1,4 @@
-"""The type that a column seems to have, inferred from its distinct values and their counts. Nothing is read here.
+"""Infers the type of a column from its distinct values and their counts; reads no data.
 
 | inferred type | rule |
 |---|---|
@@ -8,7 +8,7 @@
 | ordinal | 3 to 11 whole numbers in even steps, or labels of a known scale, or ranges such as "20-29" |
 | nominal | at most 50 words, or whole numbers, each of which occurs about twice or more |
 | date | every value is written as a date or a time |
-| id | all different (in 5 rows or more), or named so and nearly all different |
+| id | all different (in 5 rows or more), or nearly all different and named like an id |
 | constant | one value in every row |
 | several codes | cells with several codes, such as "E11;I10" |
 | continuous | numbers, also such as "1,200" and "45%" |
@@ -16,7 +16,7 @@
 
 Codes for missing values are searched for in columns of the first five types: words such as "don't know", and numbers
 such as -99 or 9 that lie far from all other values of the column. The user must confirm them; they never become bits.
-So it is with numbers that have a decimal comma in some cells and a point in others.
+The user must also decide about numbers that have a decimal comma in some cells and a point in others.
 """
 
 from __future__ import annotations
@@ -60,14 +60,14 @@ InferredType = Literal[
 READ_AS_BITS: tuple[InferredType, ...] = ("binary", "two values")
 AMBIGUOUS: tuple[InferredType, ...] = ("one value or missing", "ordinal", "nominal", "several codes")
 
-MAX_ORDINAL_RANGE = 11  # whole numbers, or the range that they lie in
+MAX_ORDINAL_RANGE = 11  # number of whole numbers in an ordinal column, and the range that they lie in
 MAX_NOMINAL_VALUES = 50
-MIN_ID_ROWS = 5  # rows; in fewer, values may all be different by chance
-MIN_ID_SHARE = 0.9  # of the rows differ in a column that is named like an id
+MIN_ID_ROWS = 5  # in fewer rows, all values may be different by chance
+MIN_ID_SHARE = 0.9  # minimum share of different values in a column that is named like an id
 
 SEPARATORS = (";", "|", ",")  # between codes
 MAX_CODE_CHARACTERS = 40
-MIN_SHARE_WITH_CODES = 0.05  # of the cells have several codes
+MIN_SHARE_WITH_CODES = 0.05  # minimum share of cells with several codes
 
 NUMERAL = re.compile(  # 1,200 and 1 200,50 and 0,5 and 45 % and € 12
     r"""(?x) ^[-+]? [$€£¥]?\s? (?: \d{1,3}(?:[,.'\s\u00a0\u202f]\d{3})+(?:[.,]\d+)? | \d*[.,]?\d+ )
@@ -85,7 +85,7 @@ class ColumnDescription:
     name : str
         Its name.
     inferred_type : str
-        Its type, codes for missing values set aside.
+        The type of its values without codes for missing values.
     values : tuple of (value, count)
         Its distinct values other than missing ones: in order, or the most frequent first if they have no order.
     n_rows, n_missing : int
@@ -258,7 +258,7 @@ def _are_phrases(words: Sequence[str]) -> bool:
 
 
 def _identifies_rows(name: str, keys: Sequence[Key], n_cells: int) -> bool:
-    """Whether the values are those of an id: nearly all different if the name is that of an id, else all different.
+    """Whether the values are ids: nearly all different if the column is named like an id, otherwise all different.
 
     Numbers that are all different are usually measurements; they are an id if they count rows.
     """
@@ -280,9 +280,9 @@ def missing_codes(
     """Return the values that look like codes for missing values.
 
     These are known words, and numbers such as -9, 99 or 998 if they lie below or above all other values, at a distance
-    of more than one step of whole numbers and of more than there is between any two others. With a `threshold`, single
-    digits above the others are counts; but a distant number such as 99 that is the most frequent (`counts`) is a
-    code, and so is -99 among numbers that are not negative.
+    of more than 1 that exceeds the distance between any two others. With a `threshold`, single digits above the others
+    are counts; but a distant number such as 99 that is the most frequent (`counts`) is a code, and so is -99 among
+    numbers that are not negative.
 
     Examples
     --------
@@ -320,7 +320,7 @@ def _most_frequent(number: float, counts: Mapping[Key, int]) -> bool:
 
 
 def _distant_codes(codes: list[float], others: list[float], *, threshold: bool) -> list[float]:
-    """Return those of the numbers below all others that are far enough away to be codes."""
+    """Return the codes, numbers below all others, that are distant enough from the others to be codes."""
     codes, others = list(codes), list(others)
     while codes:
         gap = (others[0] if others else float("inf")) - codes[-1]
@@ -340,8 +340,8 @@ def _distant_codes(codes: list[float], others: list[float], *, threshold: bool) 
 def code_separator(keys: Sequence[Key], counts: Mapping[Key, int]) -> str:
     """Return the character between several codes in a cell; empty if cells have one value each.
 
-    Codes are short, and some come first in one cell and later in another. In a column of two values, a semicolon or a
-    bar always separates codes.
+    Codes are short, and some codes that come first in a cell occur later in another. In a column of two values, a
+    semicolon or a bar always separates codes.
 
     Examples
     --------
@@ -369,7 +369,7 @@ def code_separator(keys: Sequence[Key], counts: Mapping[Key, int]) -> str:
 
 
 def number_notation(keys: Sequence[Key]) -> str:
-    """Return how words that are all numbers are written: "signs" (1,5 and 1.5), "commas", "marks"; else empty.
+    """Return how numbers in text are written: "signs" (1,5 and 1.5), "commas", "marks"; empty if some are not numbers.
 
     Examples
     --------

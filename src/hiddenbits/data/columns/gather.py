@@ -1,4 +1,4 @@
-"""Columns of frames, arrays and lists as their distinct values: Python looks at each distinct value, not at each cell.
+"""Columns of frames, arrays and lists as distinct values, so that Python processes each value, not each cell.
 
 pandas factorizes text, categories have codes, and Arrow's dictionaries and polars' enums number the values that occur.
 Cells of mixed types are numbered one by one, by type and value: True, 1 and 1.0 are equal, but displayed differently.
@@ -24,7 +24,7 @@ from hiddenbits.exceptions import CellTypeError, TableError
 from hiddenbits.quoting import quoted, redacted
 
 MAX_NUMBER_RANGE = 1 << 16  # whole numbers within such a range are numbered without sorting them
-MAX_COUNTED = 2000  # values of a column that are counted one by one; one with more is an id, numbers, dates or text
+MAX_COUNTED = 2000  # values that are counted one by one; a column with more has ids, numbers, dates or text
 MAX_CACHED_VALUES = 32  # values of an Arrow array that are remembered from part to part
 
 
@@ -82,7 +82,7 @@ def cells_of_array(array: AnyArray) -> list[ColumnCells]:
 
 
 def cells_of_series(name: str, series: Any) -> ColumnCells:
-    """Return a column of a frame; as text of the form "date" or "other" if it holds neither numbers nor categories."""
+    """Return a column of a frame; as text, of form "date" or "other", if it holds neither numbers nor categories."""
     if series.implementation.is_pyarrow() and not (series.dtype == nw.Boolean or series.dtype.is_numeric()):
         return _drop_unused_values(cells_of_arrow(name, _as_one_array(series.to_native())))
     return _by_type(name, series)
@@ -123,7 +123,7 @@ def cells_of_numbers(name: str, numbers: AnyArray, *, boolean: bool = False) -> 
 
 
 def _bit_codes(numbers: AnyArray) -> Bytes | None:
-    """Return 2 for NaN and the bit for all others, if there are only bits: faster than searching for values."""
+    """Return bits, and 2 for NaN, if all numbers are bits or NaN: faster than a search for values. Otherwise None."""
     if numbers.dtype == bool:
         return np.minimum(numbers.view(np.uint8), 1)  # to NumPy any byte but 0 is True
     if numbers.dtype == np.uint8:
@@ -140,8 +140,8 @@ def _bit_codes(numbers: AnyArray) -> Bytes | None:
 def cells_of_objects(name: str, cells: Sequence[Any], *, number: int | None = None) -> ColumnCells:
     """Return a column of Python objects, numbered by type and value; None, NaN and the like are missing values.
 
-    An object that is neither a category nor a finite number raises an error; with `number`, that of the column, it
-    includes the position.
+    An object that is neither a category nor a finite number raises an error, with the position if `number`, the number
+    of the column, is given.
     """
     number_of: dict[Any, int] = {}
     try:
@@ -203,7 +203,7 @@ def _cells_of_distinct(distinct: Any) -> ColumnCells:
 
 @lru_cache(maxsize=4096)
 def _cached_cells(type_: Any, values: tuple[Any, ...]) -> ColumnCells:
-    """Do the same for a few values, which occur again in every part."""
+    """Return the cells of a few distinct values, cached because every part of the table has the same values."""
     import pyarrow as pa
 
     return _cells_of_distinct(pa.array(values, type_))
@@ -220,9 +220,9 @@ def _as_one_array(column: Any) -> Any:
 
 
 def _factorize(series: Any) -> tuple[list[Any], Rows] | None:
-    """Return the distinct values of a column of text or categories, and the number of the value in each cell.
+    """Return the distinct values of a column of text or categories, and for each cell the number of its value.
 
-    The number of a missing value is -1. None for columns of mixed types.
+    The number of a missing value is -1. Returns None for columns of mixed types.
     """
     native = series.to_native()
     if series.implementation.is_polars():
@@ -247,7 +247,7 @@ def _factorize(series: Any) -> tuple[list[Any], Rows] | None:
 
 
 def _checked_cells(name: str, distinct: Sequence[Any], rows: Rows, number: int | None = None) -> ColumnCells:
-    """Return a column from its distinct values and the number of the value in each row; values are checked.
+    """Return a column from its distinct values, which are checked, and for each row the number of its value.
 
     If all objects are numbers, True, 1 and 1.0 are one value. -1 is the number of a missing value.
     """
