@@ -47,7 +47,7 @@ class FileRequest(Request):
 
 @contextmanager
 def naming(path: Place | str) -> Iterator[None]:
-    """Name the file in every `TableError`; warnings stay the same, also if they are errors."""
+    """Name the file in every `TableError`, but not in warnings, even if these are raised as errors."""
     with discreet(path):
         try:
             yield
@@ -59,9 +59,9 @@ def naming(path: Place | str) -> Iterator[None]:
 
 @contextmanager
 def reading(path: Place | str) -> Iterator[None]:
-    """Name the file in every `TableError`, and raise one for the errors of other libraries about a damaged file.
+    """Name the file in every `TableError`, and raise one for other libraries' errors about a damaged file.
 
-    Also for network errors, because the bytes of a remote file are fetched when a library reads them.
+    Network errors are included, because the bytes of a remote file are fetched when a library reads them.
     """
     with naming(path):
         try:
@@ -69,7 +69,7 @@ def reading(path: Place | str) -> Iterator[None]:
         except (TableError, ImportError):
             raise
         except Exception as error:
-            # not chained if remote: it may contain a secret in another form than the known one
+            # errors of remote files are not chained: they may contain a secret in an unknown form
             remote = path if isinstance(path, RemoteFile) else None
             cause = error if remote is None else None
             if remote is not None and (problem := remote_problem(error, str(path), remote.secrets)):

@@ -1,4 +1,4 @@
-"""Random generators by key, hashes of rows, digests: all such rules of the package are in this file.
+"""All rules of the package for random generators by key, hashes of rows, and digests.
 
 Fits, samples and the names of cached fits depend on these numbers, so no rule may change; a better one gets a new
 name. Whole numbers are computed modulo 2^64. (The checksum of model files is in `hiddenbits.store.header`.)
@@ -20,7 +20,7 @@ Hashes = NDArray[np.uint64]
 PRIME = 2**31 - 1
 SPLITMIX_STEP = 0x9E3779B97F4A7C15  # 2^64 over the golden ratio: the step of the generator splitmix64
 MURMUR3 = ((33, 0xFF51AFD7ED558CCD), (33, 0xC4CEB9FE1A85EC53))  # shifts and factors of the finalizer of MurmurHash3
-SPLITMIX = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))  # and of splitmix64
+SPLITMIX = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))  # shifts and factors of splitmix64
 
 
 def keyed_rng(*words: int) -> np.random.Generator:
@@ -77,7 +77,7 @@ def words_of(packed: Bytes) -> Hashes:
 
 
 def hash_words(words: Hashes, keys: Hashes) -> Hashes:
-    """Return a number for each row of words; of 2^64 pairs of different rows one has equal numbers."""
+    """Return a hash for each row of words; about one of 2^64 pairs of different rows has equal hashes."""
     hashes: Hashes = np.zeros(len(words), np.uint64)
     for word, key in zip(words.T, keys, strict=True):
         hashes = _mixed((hashes ^ word) * key, MURMUR3, 33)
@@ -85,14 +85,14 @@ def hash_words(words: Hashes, keys: Hashes) -> Hashes:
 
 
 def set_numbers(n: int, seed: int | list[int]) -> Hashes:
-    """Return a fixed random number for each of n elements: sets of them with equal sums are equal."""
+    """Return a fixed random number for each of n elements: almost surely, sets with equal sums are equal."""
     return np.random.default_rng(seed).integers(1, 2**63, n, dtype=np.uint64)
 
 
 def hash_bits(seed: int, x: Any, observed: Any, shape: tuple[int, int]) -> Floats:
     """Return a whole number below 2^31 for each row of bits, whose operands are given.
 
-    All sums are whole numbers below 2^53, and so exact in whatever order a storage adds them.
+    All sums are whole numbers below 2^53, and therefore exact in any order of addition.
     """
     n, d = shape
     rng = np.random.default_rng(seed)

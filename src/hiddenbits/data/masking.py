@@ -21,7 +21,7 @@ from hiddenbits.data.subset import DerivedSource
 from hiddenbits.data.table import MemorySource, Table
 
 RUN_CELLS = 1 << 20  # cells that are sampled with one random stream
-RANDOM_LEVELS = 65536  # a cell is hidden if a 16-bit random number is below the share
+RANDOM_LEVELS = 65536  # a cell is hidden if a random 16-bit number is below share * RANDOM_LEVELS
 
 
 @dataclass(frozen=True)
@@ -35,9 +35,9 @@ class HiddenCells:
     seed : int
         Seed of the random choice.
     layout : Layout
-        The bits of columns: all bits of a cell with levels are hidden, and only binary columns have a mask.
+        The bits of columns: all bits of a hidden cell with levels become 0; only binary columns have a mask.
     leaders : ndarray of shape (rows of the whole table,) or None
-        The row whose hidden cells each row has: the first of its group. None: itself.
+        For each row, the first row of its group, whose hidden cells it shares. None: every row has its own.
     """
 
     share: float

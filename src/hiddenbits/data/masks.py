@@ -79,9 +79,9 @@ class RowsToFill:
         self._missing = None if mask == "none" else np.zeros(shape, np.uint8)
 
     def next(self, n_rows: int) -> tuple[Bytes, Bytes | None]:
-        """Return the arrays to write the bits of the next rows into, and a 1 for each missing one.
+        """Return two arrays for the next rows: write bits into the first, and 1 for missing bits into the second.
 
-        The second is None if nothing can be missing; otherwise all 0.
+        The second is None if nothing can be missing; otherwise it is 0 everywhere.
         """
         rows = slice(self._start, self._start + n_rows)
         self._start = rows.stop

@@ -16,12 +16,12 @@ from hiddenbits.quoting import name_of, quoted, values_hidden
 
 MAX_NAMED_COLUMNS = 3  # columns that a message names one by one; more are named by a pattern, if one fits
 MAX_SHOWN = 12  # values that a message shows, and columns of one type
-MAX_LINES = 20  # of a message about columns; of further columns it has only the names
+MAX_LINES = 20  # of a message about columns; further columns are only named, in its last line
 USE_OPTIONS = "Pass the options below to open_table(X, ...), and fit the table that it returns."
 USE_OPTIONS_LEVELS = USE_OPTIONS.replace("X, ...", "X, column_types='auto', ...")
 KEEP_LEVELS = "LatentClassAnalysis models nominal and ordinal columns as they are: column_types='auto'."
 T = TypeVar("T")
-MAX_TEXT = 80  # characters; longer values are cut in options, too
+MAX_TEXT = 80  # characters of a value; longer ones are cut, also in options
 LOSS_OF_VALUES = "With recode=, values that are not listed become 0, and all other differences between values are lost."
 Columns = Sequence[ColumnDescription]
 
@@ -29,7 +29,7 @@ Columns = Sequence[ColumnDescription]
 def ambiguous_columns_error(
     ambiguous: Columns, columns: Columns, *, offers: Collection[str] = (), levels: bool = False
 ) -> AmbiguousColumnsError:
-    """Return the error that lists all columns that need a decision, with one line for columns with the same question.
+    """Return the error that lists all columns that need a decision; columns with the same question share a line.
 
     `offers` are the options that the reader of the file has; `levels`: columns may be nominal or ordinal.
     """
@@ -124,7 +124,7 @@ def without_ambiguous(error: AmbiguousColumnsError, open_without: Callable[[tupl
     error : AmbiguousColumnsError
         What opening the table raised.
     open_without : function
-        Opens the table without the columns whose names it is given; returns it, or what has it as `table`.
+        Opens the table without the columns with the given names; returns the table, or an object with it as `table`.
     fewest : int, default=3
         Fewest columns that must be left.
 
@@ -212,7 +212,7 @@ def _by_column(option: str, group: Columns, columns: Columns, value: Any) -> str
 
 
 def _shorten_code(code: dict[Any, int]) -> dict[Any, int]:
-    """Return a code with long texts cut off: a message shows little of a cell."""
+    """Return a recoding with long values cut: a message shows little of a cell."""
     return {quoted(v)[1:-1] if isinstance(v, str) and len(v) > MAX_TEXT else v: bit for v, bit in code.items()}
 
 
@@ -325,7 +325,7 @@ def excluded_message(excluded: Columns, columns: Columns, *, levels: bool = Fals
 
 
 def recoded_message(recoded: Columns, columns: Columns) -> str:
-    """Return the warning which of two values is 1, once for all columns with the same two."""
+    """Return the warning about which of two values is 1; columns with the same two values share a part."""
     if values_hidden():
         return f"Recoded as 0 and 1: {_names(recoded, columns)}. To choose the value that is 1, set recode=."
     groups = sorted(_groups(recoded, lambda c: _keys((c.positive, c.negative))), key=len, reverse=True)

@@ -1,4 +1,4 @@
-"""From named columns, whatever they were read from, to a Table: profiles, plan, rows of bits."""
+"""Named columns of any origin become a Table: their profiles, a plan, rows of bits."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def open_columns(columns: Columns, request: Request, *, named: bool = True, fram
     mask = mask_of(coding, profiles, columns.n_rows)
     table = _table(columns, coding, request, mask, named=named, descriptions=column_plan.descriptions)
     if request.threshold is not None and not (request.choices or coding.excluded or column_plan.recoded):
-        return replace(table, read_as=None)  # a table of numbers with one threshold for all
+        return replace(table, read_as=None)  # one threshold for all columns of numbers
     return table
 
 
@@ -118,14 +118,14 @@ def _table(
 ) -> Table:
     """Return the table of a coding; `mask` is how the observed-mask is stored."""
     applied = coding
-    if request.empty == "zero":  # only codes for missing values are missing
+    if request.empty == "zero":  # then only codes mean a missing value
         zeros = (replace(c, if_missing=0) if c.if_missing is None else c for c in coding.columns)
         applied = replace(coding, columns=tuple(zeros))
         mask = mask if any(column.missing for column in coding.columns) else ("none", 0.0)
     source: Source = CodedSource(columns, applied, *mask)
     if isinstance(columns, HeldColumns):
         source = MemorySource(*source.read(0, columns.n_rows))
-    # numbers are kept if recode= gave a threshold; with one threshold for all, the table is one of bits
+    # columns that become bits by one threshold for all do not keep their numbers
     bit_methods = ("binary",) if request.threshold is None else ("binary", "above")
     bit_columns = {column.name for column in coding.columns if column.how in bit_methods}
     cells: dict[str, KeptColumn] = {

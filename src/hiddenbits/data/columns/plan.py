@@ -33,7 +33,7 @@ class Plan:
     descriptions : tuple of ColumnDescription
         All columns, in the order in which they enter.
     recoded, excluded : tuple of ColumnDescription
-        Of these, the columns of two values for which we chose the one that is 1, and those that we excluded.
+        The columns of two values for which we chose the value that is 1, and the columns that we excluded.
     """
 
     coding: Coding
@@ -94,7 +94,7 @@ def plan(
             ids += [name] if options.is_id else []
             continue
         words = [word for word, key in profile.keys.items() if isinstance(key, str)]
-        if len(words) == 1 and is_infinite(words[0]):  # an infinite number, also in a word among numbers
+        if len(words) == 1 and is_infinite(words[0]):  # an infinite number, perhaps as text
             raise bad_cell(words[0], profile.first_infinite, number, tuple(names), request.threshold)
         if only_binary and (column.inferred_type != "binary" or column.suspected_codes):
             excluded_names.append(name)
@@ -127,7 +127,7 @@ def plan(
 def _descriptions(
     columns: Sequence[tuple[ColumnProfile, ColumnOptions]], request: Request, held: Mapping[str, ColumnCells]
 ) -> list[ColumnDescription]:
-    """Describe each column; columns in memory also by whether they seem to count rows."""
+    """Describe each column; for columns in memory, also find out whether they seem to count rows."""
     described = []
     for profile, options in columns:
         has_threshold = request.threshold is not None or (isinstance(options.recode, str) and options.recode != ONE_HOT)
@@ -211,7 +211,7 @@ def _code_typed(column: ColumnDescription, type_: Any) -> CodedColumn:
 
 
 def _code_as_recoded(column: ColumnDescription, code: Any) -> CodedColumn | None:
-    """Return a column with the user's code; None if that does not cover suspected codes for missing values."""
+    """Return a column with the user's recoding; None if it does not list suspected codes for missing values."""
     spelled = {key_of(value): value for value, _ in column.values}
     suspected = set(map(key_of, column.suspected_codes))
     if isinstance(code, str):

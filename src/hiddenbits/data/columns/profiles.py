@@ -1,4 +1,4 @@
-"""The counts of the distinct values of each named column, from one reading of the rows, batch by batch."""
+"""The counts of the distinct values of each named column, from one pass over the rows, batch by batch."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ class ColumnProfile:
     counts : dict
         How often each value occurs; None stands for missing values.
     most_counted : int
-        0 if all values were counted. Of a column with more values than this, `counts` has only some: the first, codes
-        for missing values, the smallest and the largest number.
+        0 if all values were counted. Otherwise the column has more values than this, and `counts` has only the first
+        ones, codes for missing values, and the smallest and the largest number.
     first_infinite : int
-        The first row with an infinite number.
+        The first row with an infinite number, if there is one.
     """
 
     name: str
@@ -46,7 +46,7 @@ class ColumnProfile:
 
     @cached_property
     def keys(self) -> dict[Any, Key | None]:
-        """The distinct values as they are compared; None for missing values, also for words such as "n/a"."""
+        """The key of each distinct value; None for missing values, also for words such as "n/a"."""
         return dict(zip(self.counts, keys_of(list(self.counts)), strict=True))
 
     @property
@@ -73,8 +73,8 @@ def profile_columns(columns: Columns, *, max_values: float = math.inf) -> dict[s
 class _Tally:
     """Counts the values of a column: all of them, as long as there are no more than `max_values`.
 
-    For a column with more it matters whether all are numbers, whether these count the rows, and which codes for missing
-    values there are; the first values distinguish ids from text.
+    For a column with more values it records whether all are numbers, whether these count the rows, and which codes for
+    missing values occur; the first values distinguish ids from text.
     """
 
     def __init__(self, name: str, max_values: float) -> None:
@@ -130,7 +130,7 @@ def is_infinite(value: Any) -> bool:
 
 
 class _ManyValues:
-    """What is recorded of a column with many values, as long as all of them are numbers."""
+    """The record of a column with many values: detailed as long as all of them are numbers."""
 
     def __init__(self) -> None:
         self.all_numbers = self._whole = True
@@ -140,7 +140,7 @@ class _ManyValues:
         self._codes: Counter[int | float] = Counter()
 
     def notable_counts(self, numbers: AnyArray) -> tuple[list[Any], list[int]]:
-        """Return the values that matter and their counts: codes for missing values, the smallest and largest other."""
+        """Return codes for missing values, the smallest and largest of the others, None for missing; and counts."""
         numbers = np.ma.filled(numbers.astype(float), np.nan)
         missing = np.isnan(numbers)
         numbers = numbers[~missing]
@@ -168,7 +168,7 @@ class _ManyValues:
                 self._low, self._high = min(self._low, key), max(self._high, key)
 
     def complete_counts(self, counts: dict[Any, int], max_values: int) -> dict[Any, int]:
-        """Return the counts of the first values together with those recorded here."""
+        """Return the counts of the first values, completed by the values recorded here."""
         if not self.all_numbers:
             return {**counts, self._word: counts.get(self._word, 1)}
         if self._whole and self._high - self._low == self._n_cells - 1:  # they count the rows

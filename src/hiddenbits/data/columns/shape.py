@@ -25,7 +25,7 @@ MAX_CHECKED_ROWS = 1 << 22  # rows; a file with more has no row of totals
 def counts_rows(
     column: ColumnDescription, cells: Sequence[ColumnCells], descriptions: Sequence[ColumnDescription]
 ) -> bool:
-    """Whether a column counts how often each row occurs: by its name, in whole numbers, all other cells distinct."""
+    """Whether a column counts rows: it has such a name and whole numbers, and the other cells of rows are distinct."""
     if not COUNTS.match(column.name.strip()) or column.n_missing or column.n_rows < 3:
         return False
     numbers = [value for value, _ in column.values]
@@ -56,7 +56,7 @@ def _has_repeats(column: ColumnDescription) -> bool:
 
 
 def refuse_totals(cells: Sequence[ColumnCells], *, offers: Collection[str]) -> None:
-    """Raise an error if the last row has a word for totals or means, and the sums or means of the rows above."""
+    """Raise an error if the last row has a word for totals or means, and holds those of the rows above."""
     if not cells or not 3 <= len(cells[0].rows) <= MAX_CHECKED_ROWS:
         return
     last_row = [column.values[int(column.rows[-1])] for column in cells]

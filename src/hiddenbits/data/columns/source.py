@@ -1,4 +1,4 @@
-"""Named columns as rows of bits: the one source for all their formats."""
+"""Named columns as rows of bits: one source for all formats."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ class CodedSource:
     Attributes
     ----------
     columns : Columns
-        Where the rows are.
+        The columns that hold the rows.
     coding : Coding
         How values become bits.
     mask : {"none", "missing", "dense", "observed"}
-        How the observed-mask is stored: the same for all rows, or sums over parts would depend on where parts begin.
+        Storage of the observed-mask, the same for all rows, or sums over parts would depend on where parts begin.
     share : float
-        Share of the bits that is missing, as far as it is known.
+        Share of missing bits, as far as it is known.
     """
 
     columns: Columns
@@ -104,7 +104,7 @@ class CodedSource:
 
 
 def mask_of(coding: Coding, profiles: Mapping[str, ColumnProfile], n_rows: int) -> tuple[Mask, float]:
-    """Return how the observed-mask of the whole table is stored, and the share of its bits that is missing.
+    """Return the storage of the observed-mask of the whole table, and the share of missing bits.
 
     Without profiles the share is unknown.
     """
@@ -112,7 +112,7 @@ def mask_of(coding: Coding, profiles: Mapping[str, ColumnProfile], n_rows: int) 
         return "dense", 0.5
     n_missing, is_uncertain = 0, False
     for column in coding.columns:
-        if column.how in LEVELS:  # which need no mask
+        if column.how in LEVELS:  # columns of levels need no mask
             continue
         profile = profiles[column.name]
         missing = [value for value, key in profile.keys.items() if column.code_of(key) == MISSING]
@@ -125,7 +125,7 @@ def mask_of(coding: Coding, profiles: Mapping[str, ColumnProfile], n_rows: int) 
 
 
 def _bit_coders(coding: Coding, batch: ColumnBatch) -> list[BitCoder]:
-    """Return how the rows of each column become bits; raise one error for all values that are unknown from the fit."""
+    """Return the function that codes the rows of each column; raise one error for all values unknown from the fit."""
     coders: list[BitCoder] = []
     unknown: list[tuple[CodedColumn, int, object]] = []
     names = tuple(column.name for column in coding.columns)

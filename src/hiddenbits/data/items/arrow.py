@@ -1,4 +1,4 @@
-"""Items in Arrow's record batches, of Parquet, JSON lines and others: a list in each row, or a line for each pair."""
+"""Items in Arrow's record batches (of Parquet, JSON lines and others): a list in each row, or a line for each pair."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class ItemOptions(NamedTuple):
     max_bytes: int
 
     def is_for(self, schema: Any) -> bool:
-        """Whether columns of this schema hold items: an option says so, or the only column holds lists."""
+        """Whether columns of this schema hold items: an option names such a column, or the only column holds lists."""
         import pyarrow as pa
 
         are_lists = [pa.types.is_list(arrow_type) or pa.types.is_large_list(arrow_type) for arrow_type in schema.types]
@@ -108,7 +108,7 @@ def _lists(batches: Batches, column: str, empty: Empty) -> Iterator[ItemBatch]:
 def _pairs(
     batches: Batches, row: str, item: str, value: str | None, threshold: float | None, are_numbers: bool
 ) -> Iterator[ItemBatch]:
-    """Yield the items of pairs, with the key of each line whose key differs from that of the line before."""
+    """Yield the items of pairs, and a key for each row: consecutive lines with one key are a row."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -158,7 +158,7 @@ def decoding(path: str) -> Iterator[None]:
 
 
 def _plain(array: Any, column: str, expected: str, types: dict[str, str]) -> Any:
-    """Return integers or text as one of three types, which must be that of all batches."""
+    """Return integers or text as one of three types; all batches must have the same type."""
     import pyarrow as pa
 
     original_type = array.type

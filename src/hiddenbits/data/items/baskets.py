@@ -77,7 +77,7 @@ def open_baskets(
 def open_if_baskets(request: FileRequest, max_columns: int, max_bytes: int) -> Table | None:
     """Open a file that cannot be read as a table, if it looks like baskets of names; otherwise return None.
 
-    It does if its first lines contain words and no number, and differ in their number of words. The CSV reader
+    First lines of baskets contain words and no number, and differ in their number of words. The CSV reader
     calls this before it raises an error, unless an option is set that only tables have, such as `header=`.
     """
     with reading(request.files[0]):
@@ -102,7 +102,7 @@ def _numbered(request: FileRequest, max_bytes: int) -> Iterator[ItemBatch]:
 
 
 def parse_lines(text: bytes, first_line: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return (positions among the numbers at which lines start, numbers) of text that ends in a newline."""
+    """Return (index of each line's first number, numbers) of text that ends in a newline."""
     text = text.replace(b"\r\n", b"\n")
     unexpected = text.translate(None, b"0123456789 \t\n")
     if unexpected:

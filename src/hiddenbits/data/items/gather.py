@@ -32,10 +32,10 @@ from hiddenbits.data.text_files import read_lines
 from hiddenbits.exceptions import DuplicateItemsWarning, SpilledTableWarning, TableError
 from hiddenbits.quoting import printable, quoted
 
-HELD_BYTES = 1 << 28  # larger data are written to files while they are gathered
+HELD_BYTES = 1 << 28  # memory limit for gathered items; larger data are written to files
 SORT_ITEMS = 1 << 20  # items sorted at a time, as sorting takes several times their memory
-LINE_BYTES = 80  # of a line, while lines are grouped by row
-MAX_ITEMS = 1 << 29  # items: four times as many are the largest 32-bit integer
+LINE_BYTES = 80  # memory of a line while lines are grouped by row
+MAX_ITEMS = 1 << 29  # because four times an item number must fit in 32 bits
 NULL = 2  # code of a missing value; 0 and 1 are their own codes
 
 
@@ -49,7 +49,7 @@ class ItemBatch(NamedTuple):
     starts : ndarray of int64
         Positions among the items at which rows begin; the first pairs may belong to a row that began before.
     items : ndarray, or tuple of ndarray and list
-        Column numbers; or codes, and the names or numbers that they stand for.
+        Column numbers; or codes, and for each code the name or number of its item.
     values : ndarray of uint8, optional
         Values of pairs: 0, 1 or `NULL`.
     keys : pyarrow.Array, optional
@@ -79,7 +79,7 @@ def open_items(
     ----------
     request : Request
         The options that all readers share.
-    batches : iterable of Batch
+    batches : iterable of ItemBatch
         The items.
     items : sequence of str, path or None
         Names of the items, as the user gave them. By default, items that are not column numbers are sorted.
@@ -115,7 +115,7 @@ class _Gatherer:
         self._starts, self._cells = Spool(np.int64), Spool(np.int32)
         self._keys: KeySpool | None = None
         self._scale, self._largest, self._n_ones = 1, -1, 0
-        # For each file: its first row, how messages name its rows, and what to subtract from row numbers.
+        # For each file: its first row, the label of its rows in messages, and the offset of its row numbers.
         self._files: list[tuple[int, str, int]] = []
         self._folder: Path | None = None
         self._n_repeats, self._first_repeat = 0, ""
@@ -274,7 +274,7 @@ class _Gatherer:
         return np.bincount(rows, minlength=len(lengths)), cells
 
     def _row_label(self, row: int) -> str:
-        """Return how messages name a row: by its position in its file, or by its number if rows were grouped."""
+        """Return the name of a row in messages: its position in its file, or its number if rows were grouped."""
         if self._keys is not None:
             return f"row {row}"
         label, offset = next((label, offset) for start, label, offset in reversed(self._files) if start <= row)
@@ -323,7 +323,7 @@ class SpilledItems:
     empty : {"auto", "zero", "missing"}
         What an item that is not listed means.
     scale : int
-        4 where cells hold values, otherwise 1.
+        4 if cells hold values, otherwise 1.
     """
 
     starts: Spool
@@ -367,7 +367,7 @@ class SpilledItems:
 
 
 def _bits(starts: AnyArray, cells: AnyArray, n_columns: int, empty: Empty, scale: int) -> tuple[Bits, Bits]:
-    """Return (x, observed) of rows. Of pairs with values, a cell without a line is missing, unless ``empty="zero"``."""
+    """Return (x, observed) of rows. If pairs have values, cells without a line are missing, unless ``empty="zero"``."""
     if scale == 1:
         x = Pattern(starts, cells, n_columns)
         return x, x if empty == "missing" else AllOnes(x.shape)

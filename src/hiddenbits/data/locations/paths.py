@@ -16,8 +16,8 @@ from hiddenbits.data.locations.places import Place, RemoteFile, find_remote, is_
 from hiddenbits.exceptions import TableError
 
 PARQUET_SUFFIXES = (".parquet", ".pq")
-ZARR = ("zarr.json", ".zgroup", ".zarray")  # one of these is in the folder of a Zarr store
-# Entries of the folders of lake tables, whose files must not be read directly, and advice.
+ZARR = ("zarr.json", ".zgroup", ".zarray")  # the folder of a Zarr store contains one of these files
+# Entries that identify the folders of lake tables, whose files must not be read directly, and advice.
 LAKES = {
     "_delta_log": "a Delta table. Some of its Parquet files contain rows that were deleted or changed later; only "
     "the log knows which. Open the table: open_table({folder!r}), or at an address "
@@ -31,8 +31,8 @@ LAKES = {
 def find_files(paths: Any, options: Mapping[str, Any] | None = None) -> tuple[Place, ...]:
     """Return the files that a path, an address, a glob pattern or a list of them stands for.
 
-    The files of a pattern are in natural order (part2 before part10), those of a list in its order. Storage options
-    are for addresses.
+    The files of a pattern are in natural order (part2 before part10), the files of a list in the order of the list.
+    Storage options are for addresses.
     """
     path_list = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     if options and not any(is_url(path) for path in path_list):

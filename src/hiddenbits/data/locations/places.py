@@ -20,7 +20,7 @@ from hiddenbits.data.locations.remote_errors import reaching, secret_words
 from hiddenbits.exceptions import TableError
 
 READAHEAD_BYTES = 1 << 20  # bytes fetched beyond a requested piece of a remote file
-LIBRARY_READAHEAD = 1 << 16  # most libraries request what they need
+LIBRARY_READAHEAD = 1 << 16  # bytes; less, because most libraries request exactly the bytes that they need
 # Keys under which file systems identify the version of a file, the most reliable first.
 TAGS = ("ETag", "etag", "md5Hash", "Content-MD5", "LastModified", "Last-Modified", "last_modified", "mtime", "created")
 PARALLEL_FILES = 16  # remote files processed in parallel, as each takes a few round trips
@@ -80,7 +80,7 @@ class RemoteFile:
     def _current_version(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Return the current version of the file, and its metadata in the file system."""
         with reaching(self.shown, self.secrets):
-            fs = self.fs.fs if self._is_copied else self.fs  # which alone knows the current state
+            fs = self.fs.fs if self._is_copied else self.fs  # a caching file system does not know the current state
             fs.invalidate_cache(self.path)
             info = fs.info(self.path)
         if info.get("type") == "directory":
