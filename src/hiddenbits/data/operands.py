@@ -68,7 +68,7 @@ _buffers = _Buffers()
 
 
 def scratch(slot: str, shape: tuple[int, int], dtype: DTypeLike = np.float64) -> AnyArray:
-    """Return this thread's buffer of that name; the next call with the same name returns the same memory.
+    """Return this thread's buffer with the name `slot`; the next call with this name returns the same memory.
 
     New memory for every block can cost as much as the computations: on dask's workers, whose allocator returns all
     memory immediately, the pages of each new array must be allocated again.
@@ -123,7 +123,7 @@ def run_of_ones(length: int, dtype: DTypeLike) -> AnyArray:
 def product_with_totals(operand: Operand, matrix: AnyArray, totals: AnyArray) -> AnyArray:
     """Return ``operand @ matrix``, given the column sums of `matrix`.
 
-    Computing the sums once per iteration, not once per block, pays: with nothing missing they are the whole product.
+    So the sums are computed once per iteration, not once per block; if nothing is missing they are the whole product.
     """
     if isinstance(operand, OnesOperand):
         return totals

@@ -1,7 +1,7 @@
 """Tables of real numbers, stored as one matrix: patches of images, spectra, traces.
 
-`Reals` take the place of bits in a block. Their operand is the matrix itself if it has the right type, so that a large
-table in memory, or a memory map, is never copied.
+`Reals` replace the bits in a block. Their operand is the matrix itself if it has the right type, so that a large table
+in memory, or a memory map, is never copied.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Reals(Bits):
         return self.numbers.shape[0], self.numbers.shape[1]
 
     def operand(self, dtype: DTypeLike = np.float64, slot: str | None = None) -> AnyArray:
-        """Return the numbers; without a copy if they are of that type."""
+        """Return the numbers in this type, without a copy if they already have it."""
         return self.numbers if self.numbers.dtype == dtype else floats_of(self.numbers, dtype, slot)
 
     @property
@@ -109,7 +109,7 @@ class RealsTable(Table):
 
     @property
     def only_bits(self) -> bool:
-        """Never."""
+        """Always False."""
         return False
 
     def observed_cells(self) -> NDArray[np.bool_]:

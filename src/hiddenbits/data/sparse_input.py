@@ -39,13 +39,13 @@ def as_csr(matrix: Any, first_row: int = 0) -> Any:
 
 
 def _checked_container(matrix: Any, kind: str, shape: tuple[int, int]) -> Any:
-    """Return a container whose every index SciPy has checked: by rows, by columns, by blocks, or cell by cell."""
+    """Return a container in which SciPy has checked every index: by rows, by columns, by blocks, or cell by cell."""
     if kind in ("csr", "csc", "bsr"):
         checked = getattr(sparse, f"{kind}_array")(
             (matrix.data, _checked_index(matrix.indices), _checked_index(matrix.indptr)), shape=shape
         )
         checked.check_format(full_check=True)
-        if (np.diff(checked.indptr) < 0).any():  # which SciPy does not check if the last one is 0
+        if (np.diff(checked.indptr) < 0).any():  # SciPy does not check this if the last pointer is 0
             raise ValueError("its pointers to rows descend")
         if kind == "bsr" and (shape[0] % checked.blocksize[0] or shape[1] % checked.blocksize[1]):
             raise ValueError(f"blocks of {checked.blocksize} do not tile {shape} cells")

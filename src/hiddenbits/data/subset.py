@@ -1,4 +1,4 @@
-"""Some rows of a table as a table of their own: training and test rows, in memory or on disk.
+"""Some rows of a table as a new table: training and test rows, in memory or on disk.
 
 Also the base class of sources that change the rows of another source.
 """
@@ -15,7 +15,7 @@ from hiddenbits.data.bits import Bits
 from hiddenbits.data.table import Source, Table
 from hiddenbits.exceptions import TableError
 
-MAX_REPEATED_CELLS = 1 << 32  # cells
+MAX_REPEATED_CELLS = 1 << 32  # of the table that `repeat_rows` returns
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,14 +42,14 @@ class DerivedSource:
         return self.source.row_cells
 
     def for_rows(self, start: int, stop: int) -> Self:
-        """Return this source over only the data that rows start to stop of the other source need."""
+        """Return this source with only the data for rows start to stop of the other source."""
         source: Any = self.source
         return replace(self, source=source.only(start, stop)) if hasattr(source, "only") else self
 
 
 @dataclass(frozen=True, eq=False)
 class SubsetSource(DerivedSource):
-    """Some rows of another source, which reads all rows from the first to the last of these."""
+    """Some rows of another source, which has to read all rows between the first and the last of them."""
 
     chosen: AnyArray
 

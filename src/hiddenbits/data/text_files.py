@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 CHUNK_BYTES = 1 << 23
-# A gzipped text that decompresses to more than FREE bytes and more than RATIO times its size counts as a bomb. Tables
-# with one 1 per thousand cells reach 390 times at gzip's best level, a bomb 1,000 times.
+# A gzipped text that decompresses to more than FREE bytes and more than RATIO times its size counts as a bomb. At
+# gzip's best level, tables with one 1 per thousand cells reach a ratio of 390, bombs 1,000.
 FREE = 1 << 24
 RATIO = 400
 SAMPLE_BYTES = 1 << 18  # of a text, from which its encoding is detected
 BYTE_ORDER_MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
-# Control characters that no text file has, as bytes: a file with them is not in a one-byte encoding.
+# Control characters, as bytes. Text in a one-byte encoding has none of them.
 CONTROL_BYTES = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 SEPARATOR_NAMES = {"\t": "a tab", " ": "a space"}  # of characters between cells, in messages
 
@@ -119,7 +119,7 @@ def detect_encoding(head: bytes) -> str:
         return "utf-8"
     if CONTROL_BYTES.search(head) is None:
         return "cp1252" if _is_text(head, "cp1252") else "latin-1"
-    return "utf-8"  # whose error names the invalid byte
+    return "utf-8"  # decoding then raises an error that names the invalid byte
 
 
 def _is_text(head: bytes, encoding: str) -> bool:

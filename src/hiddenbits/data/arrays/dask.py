@@ -113,7 +113,7 @@ class DaskRows:
     chunks : DaskChunks
         The chunks that hold the rows.
     widths : tuple of int
-        Columns of the adjacent blocks of a chunk of rows.
+        Number of columns of each of the adjacent blocks of a chunk.
     is_sparse : bool
         Whether blocks are SciPy sparse arrays.
     row_items : float
@@ -141,7 +141,7 @@ class DaskRows:
         yield from self.chunks.compute(block_function, self.chunks.pieces(start, stop))
 
     def only(self, start: int, stop: int) -> DaskRows:
-        """Return the rows with only what rows start to stop need, so that less is sent."""
+        """Return the rows with only the chunks that rows start to stop need, so that less is sent."""
         return replace(self, chunks=self.chunks.only(start, stop))
 
 
@@ -159,7 +159,7 @@ def _from_blocks(
     high: int,
     first_row: int,
 ) -> T:
-    """Return the function of some rows of a chunk, after comparing its blocks with dask's metadata."""
+    """Return `function` of some rows of a chunk, after comparing its blocks with dask's metadata."""
     for block, width in zip(blocks, widths, strict=True):
         if not (sparse.issparse(block) if is_sparse else isinstance(block, np.ndarray)):
             raise TableError(

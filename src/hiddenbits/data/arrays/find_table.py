@@ -76,7 +76,7 @@ def open_stored(
     storage: Storage = "dense" if arrays[0].kind == "dense" else "sparse"
     converter = CellConverter(storage, n_columns, request.empty, request.threshold, names)
     with reading(request.files[0]):
-        converter.convert_no_rows()  # refuses options that no cell could satisfy
+        converter.convert_no_rows()  # checks the options
     if arrays[0].kind != "csc":
         return Table(open_rows(arrays, converter, nan=nan), names)
     pieces: list[tuple[Bits, Bits]] = []

@@ -106,7 +106,7 @@ def converter_for(request: FileRequest, n_columns: int) -> CellConverter:
 
 
 def _open_rows(place: Place, request: FileRequest) -> NpyRows | NDArray[Any]:
-    """Return the rows of a file of bytes; for other types the array, which is read if the file is remote."""
+    """Return the rows of a file of bytes; for other types the array, read into memory if the file is remote."""
     with reading(place):
         if isinstance(place, RemoteFile):
             place = place.with_version()
@@ -119,7 +119,7 @@ def _open_rows(place: Place, request: FileRequest) -> NpyRows | NDArray[Any]:
             raise TableError(f"a table has rows and columns, but the array has {len(shape)} dimension(s).")
         check_shape(*shape)
         if request.packed or (dtype in BYTE_TYPES and request.threshold is None and not fortran):
-            converter_for(request, shape[1]).convert_no_rows()  # refuses options that no cell could satisfy
+            converter_for(request, shape[1]).convert_no_rows()  # checks the options
             return NpyRows(place, shape)
         if isinstance(place, RemoteFile):
             with open_file(place) as file:

@@ -48,9 +48,9 @@ class RowArray(Protocol):
         ...
 
     def mapped(self, function: Callable[[Any, int], T], start: int, stop: int) -> Iterator[T]:
-        """Yield function(values, first row) of runs of rows that together are rows start to stop, in order.
+        """Yield function(values, first row) for each piece of rows start to stop, in order.
 
-        Values are an ndarray, a sparse array of SciPy's, or packed bits.
+        The values are an ndarray, a SciPy sparse array, or packed bits.
         """
         ...
 
@@ -95,7 +95,7 @@ class CellConverter:
         return int(np.prod(observed.shape)) - int(observed.row_sums().sum())
 
     def convert_no_rows(self) -> tuple[Bits, Bits]:
-        """Return (x, observed) of no rows; refuses options that no cell could satisfy."""
+        """Return (x, observed) of no rows; raises an error for options that no cell could satisfy."""
         if self.storage == "sparse":
             return self(sparse.csr_array((1, self.n_columns), dtype=np.uint8)[:0], 0)
         width = self.n_columns if self.storage == "dense" else (self.n_columns + 7) // 8
@@ -163,7 +163,7 @@ class ArraySource:
         return stack(xs), stack(masks)
 
     def only(self, start: int, stop: int) -> ArraySource:
-        """Return the source with only what rows start to stop need, so that less is sent if arrays are large."""
+        """Return the source with only the data that rows start to stop need, so that less is sent to workers."""
         ranges = {id(array): (low, high) for array, low, high in self._array_ranges(start, stop)}
         cut = (array.only(*ranges.get(id(array), (0, 0))) if hasattr(array, "only") else array for array in self.arrays)
         return replace(self, arrays=tuple(cut))
@@ -227,7 +227,7 @@ def memory_source(pieces: Sequence[tuple[Bits, Bits]]) -> MemorySource:
 
 
 def stack(pieces: Sequence[Bits]) -> Bits:
-    """Return the stacked pieces, in their own storage if all have the same."""
+    """Return the stacked pieces, in their storage if all have the same, otherwise dense."""
     first, n_columns = pieces[0], pieces[0].shape[1]
     if len(pieces) == 1:
         return first

@@ -121,6 +121,6 @@ def _find(store: Any, name: str) -> Any:
         return None
     metadata = node.metadata
     codecs = [getattr(metadata, key, None) for key in ("filters", "compressor", "codecs")]
-    if "pickle" in repr(codecs).lower():  # numcodecs has such a codec, and would run its programs
+    if "pickle" in repr(codecs).lower():  # numcodecs has a codec that would run such programs
         raise TableError(f"{name!r} is stored as pickles, which are programs and never run. Write numbers.")
     return node

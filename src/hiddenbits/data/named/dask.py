@@ -23,13 +23,13 @@ from hiddenbits.data.table import Table
 from hiddenbits.exceptions import TableError
 from hiddenbits.quoting import discreet, redacted
 
-PRIORITY = 10  # of chunks over parts, if both are tasks of one cluster, because parts wait for chunks
-MAX_BATCH_CELLS = 1 << 24  # in partitions computed together, so that shared tasks run once
+PRIORITY = 10  # of tasks for chunks; higher than that of parts on the same cluster, which wait for chunks
+MAX_BATCH_CELLS = 1 << 24  # limit for partitions that are computed together, so that shared tasks run once
 
 Piece = tuple[int, int, int, int]  # a chunk, its rows from and to, and its first row in the table
 
-# Whether dask uses its own scheduler (threads, or the current client): while a table is opened. Later each part is
-# computed in the thread that reads it, so that no task ever waits for another.
+# Whether a table is being opened: then dask uses its own scheduler (threads, or the current client). Later each part
+# is computed in the thread that reads it, so that no task ever waits for another.
 _opening: ContextVar[bool] = ContextVar("_opening", default=False)
 
 
@@ -54,8 +54,8 @@ class DaskChunks:
     heights : tuple of int
         Rows of each chunk; -1 before they are counted.
     remote : bool
-        Whether the graph needs results that are persisted on a cluster. Then the cluster computes, and a worker's
-        thread that waits for it makes room for another (`Client.get` secedes).
+        Whether the graph needs results that are persisted on a cluster. Then the cluster computes, and the thread of a
+        worker that waits for a result lets another task run (`Client.get` secedes).
     anchor : object
         The collection, which keeps persisted results alive. It is not pickled.
     """
@@ -144,7 +144,7 @@ class DaskChunks:
         return dict(cull(self.graph, [key for i, *_ in pieces for key in self.keys[i] if key in self.graph])[0])
 
     def only(self, start: int, stop: int) -> DaskChunks:
-        """Return the chunks with only what rows start to stop need, so that less is sent."""
+        """Return the chunks with only the tasks that rows start to stop need, so that less is sent."""
         return replace(self, graph=self._culled(self.pieces(start, stop)))
 
     def __reduce__(self) -> tuple[Callable[[bytes], DaskChunks], tuple[bytes]]:

@@ -34,8 +34,8 @@ def open_labeled(
     """Open a file of SPSS (``.sav``, ``.zsav``, ``.por``) or Stata (``.dta``).
 
     Codes that the file declares as missing, and Stata's .a to .z, are missing values. A column whose values all have
-    labels is read as these labels, in the order of the codes; but 0 and 1 are kept, unless their labels say that 0
-    means yes. A column that has labels for only some of its values keeps its numbers.
+    labels is read as these labels, in the order of the codes. But 0 and 1 stay numbers, unless their labels say that 0
+    means yes. A column with labels for only some of its values keeps its numbers.
 
     Parameters
     ----------

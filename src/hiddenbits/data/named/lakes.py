@@ -1,8 +1,8 @@
 """Delta tables: the rows of one version, from the files that its log names; the folder may contain others.
 
-The log is read by the package deltalake; rows by our own Parquet reader, file by file, in the order in which the files
-were written (then by name), so that every pass over the data and every later run has the same order. Iceberg tables
-are refused with advice.
+The package deltalake reads the log. Our own Parquet reader reads the rows, file by file, in the order in which the
+files were written (then by name), so that every pass and every later run has the same order. Iceberg tables are
+refused with advice.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from hiddenbits.data.table import Table
 from hiddenbits.exceptions import TableError
 from hiddenbits.quoting import redacted
 
-# Features with which files can be read directly, or as is done here; columnMapping renames only in some modes.
+# Features of tables whose files can be read here; columnMapping renames columns only in some modes (refused below).
 SUPPORTED_FEATURES = {"appendOnly", "columnMapping", "deletionVectors", "domainMetadata", "timestampNtz"}
 SUPPORTED_FEATURES |= {"v2Checkpoint", "vacuumProtocolCheck"}
 
@@ -91,7 +91,7 @@ def _refuse_unknown(delta: Any) -> None:
 
 
 def _list_files(delta: Any, folder: Path, number: int) -> tuple[Any, tuple[Path, ...], tuple[Mapping[str, Any], ...]]:
-    """Return the columns of a version, its files in a fixed order, and their values that only the log contains."""
+    """Return the columns of a version, its files in a fixed order, and for each file values that only the log has."""
     pa = pyarrow()
     schema = pa.schema(delta.schema().to_arrow())
     actions = pa.table(delta.get_add_actions()).to_pylist()

@@ -124,9 +124,9 @@ def _calamine() -> Any:
 
 
 def _check_size(path: Place, source: Any, max_bytes: int) -> None:
-    """Refuse a file whose declared size, or the size of whose cells, exceeds the limit.
+    """Refuse a file if its declared size, or the size of its cells, exceeds the limit.
 
-    One distant cell suffices: calamine allocates all cells before it, and running out of memory ends the process.
+    One distant cell suffices: calamine allocates all cells up to it, and running out of memory ends the process.
     """
     with suppress(zipfile.BadZipFile), zipfile.ZipFile(source) as archive:  # .xls is not an archive
         n_bytes = sum(entry.file_size for entry in archive.infolist())

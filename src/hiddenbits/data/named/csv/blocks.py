@@ -1,7 +1,7 @@
 """Blocks of lines of comma-separated text, cut into cells by array operations on bytes.
 
-`cut_block` cuts lines exactly as the csv module does, or returns None: lines that differ in their number of cells, or
-have quotes, line breaks or zero bytes within cells, are then read one by one.
+`cut_block` cuts lines exactly as the csv module does, or returns None if lines differ in their number of cells, or
+have quotes, line breaks or zero bytes within cells. Such lines are read one by one.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from hiddenbits.array_types import AnyArray
 from hiddenbits.data.named.csv.dialect import Dialect, point_decimals
 
-MAX_COMPARED = 32  # up to so many distinct cells are coded by comparison; more are coded by sorting
-SIZES = (1, 2, 4, 8)  # bytes that are compared at a time
+MAX_COMPARED = 32  # up to this number of distinct cells are coded by comparison; more are coded by sorting
+SIZES = (1, 2, 4, 8)  # possible sizes, in bytes, of the integers by which cells are compared
 MAX_CELL_BYTES = 32  # longer cells are not compared
 ENCODINGS = ("utf-8", "ascii", "iso8859-1", "cp1252")  # in which every byte below 128 is an ASCII character
 LINE_BREAK, CARRIAGE_RETURN = b"\n\r"
@@ -163,7 +163,7 @@ class TextBlock:
 
 
 def cut_block(lines: bytes, width: int, dialect: Dialect) -> TextBlock | None:
-    """Return lines cut into cells; None where the csv module might cut them differently.
+    """Return lines cut into cells; None if the csv module might cut them differently.
 
     Parameters
     ----------

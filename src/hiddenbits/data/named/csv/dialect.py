@@ -1,6 +1,6 @@
 """The dialect of comma-separated text, found in its first bytes: encoding, delimiter, quotes, decimal sign.
 
-A warning reports, once, what differs from the usual (commas, UTF-8). Each part of a dialect can be specified.
+One warning reports all differences from the usual dialect (commas, UTF-8). Each part of a dialect can be specified.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PLAIN_NUMBER = re.compile(r"\s*[-+]?[0-9]*[.,]?[0-9]*\s*")
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a text file is written; None for what is to be found in the file.
+    """How a text file is written; parts that are None are found in the file.
 
     Attributes
     ----------
@@ -122,8 +122,8 @@ def _find_quote(lines: list[str]) -> str:
 def _find_delimiter(lines: list[str], quote: str, usual: str) -> str:
     """Return the delimiter that cuts (nearly) all lines into the same number of cells, at least two.
 
-    A few lines at the top may differ. Of several such delimiters, the one with fewer differing lines at the top is
-    chosen, as names have no decimal commas; then the one that leaves fewer other delimiters within cells that are not
+    A few lines at the top may differ. Of several such delimiters, the one with the fewest differing lines at the top is
+    chosen, as names have no decimal commas; then the one with the fewest other delimiters within cells that are not
     numbers: ``ja;0,5;1`` has three cells if cut at the semicolon.
     """
     best_rank, best = (0.0, 0, 0.0), usual

@@ -18,7 +18,7 @@ from hiddenbits.quoting import redacted
 
 MAX_LINE_BYTES = 1 << 27  # the csv module would read a line of any length into memory
 BLOCK_BYTES = 1 << 20  # about the size of a processor's cache
-ROW_BYTES = 1 << 10  # minimum per column, or a block has too few rows for operations on columns
+ROW_BYTES = 1 << 10  # minimum size of a block per column: with fewer rows, operations on columns are slow
 
 
 class TextRows(Iterator[list[str]]):
@@ -57,7 +57,7 @@ OnProgress = Callable[[int, float | None], None]  # called with the rows read so
 
 @dataclass
 class CSVFiles:
-    """Opens files in the dialect that was specified or is found, which is reported once."""
+    """Opens files in the dialect that was specified or is found in them; a dialect is reported once."""
 
     specified: Dialect
     max_bytes: int
@@ -126,7 +126,7 @@ class CSVRows(TextRows):
         return self._rows  # not self: the csv module's own iterator is faster
 
     def __next__(self) -> list[str]:
-        return next(self._rows)  # which counts lines
+        return next(self._rows)  # _lines counts lines
 
     def close(self) -> None:
         """Close the file."""
