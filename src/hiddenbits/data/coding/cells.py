@@ -119,7 +119,7 @@ def _type_of(value: Any) -> type:
     return str if number is None else float if number[1] else int
 
 
-def small(rows: NDArray[Any], n_values: int) -> NDArray[Any]:
+def compact(rows: NDArray[Any], n_values: int) -> NDArray[Any]:
     """Return numbers of values in the smallest type that holds them."""
     dtype = np.uint8 if n_values <= 256 else np.uint16 if n_values <= 65536 else np.int32
     return rows.astype(dtype, copy=False)

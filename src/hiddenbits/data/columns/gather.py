@@ -18,7 +18,7 @@ from narwhals.exceptions import DuplicateError
 
 from hiddenbits.array_types import AnyArray, Bytes, Rows
 from hiddenbits.data.cell_checks import check_form
-from hiddenbits.data.coding.cells import ColumnCells, is_category, small
+from hiddenbits.data.coding.cells import ColumnCells, compact, is_category
 from hiddenbits.data.coding.vocabulary import plain_number
 from hiddenbits.exceptions import CellTypeError, TableError
 from hiddenbits.quoting import quoted, redacted
@@ -119,7 +119,7 @@ def cells_of_numbers(name: str, numbers: AnyArray, *, boolean: bool = False) -> 
         return ColumnCells(name, values if bits.max(initial=0) <= 1 else [*values, None], bits, number=kind)
     distinct, rows = _distinct_numbers(np.asarray(numbers, np.float64))
     plain = [None if value != value else plain_number(value) for value in distinct.tolist()]
-    return ColumnCells(name, plain, small(rows, len(plain)), number=kind)
+    return ColumnCells(name, plain, compact(rows, len(plain)), number=kind)
 
 
 def _bit_codes(numbers: AnyArray) -> Bytes | None:
@@ -176,7 +176,7 @@ def cells_of_arrow(name: str, array: Any) -> ColumnCells:
     if codes.null_count:
         values, codes = [*values, None], codes.fill_null(len(distinct))
     rows = numbers[codes.to_numpy(zero_copy_only=False)]
-    return ColumnCells(name, values, small(rows, len(values)), cells.form)
+    return ColumnCells(name, values, compact(rows, len(values)), cells.form)
 
 
 def numbers_of_arrow(array: Any) -> AnyArray | None:
@@ -263,7 +263,7 @@ def _checked_cells(name: str, distinct: Sequence[Any], rows: Rows, number: int |
         elif used and value is not None and not is_category(value):
             raise _invalid_cell(name, number, int(np.flatnonzero(rows == k - 1)[0]), value)
         new_numbers.append(values.setdefault((type(value), value), len(values)) if used else 0)
-    return ColumnCells(name, [value for _, value in values], small(np.array(new_numbers)[rows + 1], len(values)))
+    return ColumnCells(name, [value for _, value in values], compact(np.array(new_numbers)[rows + 1], len(values)))
 
 
 def _drop_unused_values(cells: ColumnCells) -> ColumnCells:
@@ -272,7 +272,7 @@ def _drop_unused_values(cells: ColumnCells) -> ColumnCells:
     if occurs.all():
         return cells
     values = [value for value, used in zip(cells.values, occurs.tolist(), strict=True) if used]
-    return ColumnCells(cells.name, values, small((np.cumsum(occurs) - 1)[cells.rows], len(values)), cells.form)
+    return ColumnCells(cells.name, values, compact((np.cumsum(occurs) - 1)[cells.rows], len(values)), cells.form)
 
 
 def _distinct_numbers(numbers: AnyArray) -> tuple[AnyArray, AnyArray]:

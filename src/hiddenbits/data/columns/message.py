@@ -193,8 +193,7 @@ def _patterns(group: Columns, columns: Columns) -> list[str]:
         stems.setdefault(re.split(r"\d", name, maxsplit=1)[0], []).append(name)
     patterns = []
     for names in stems.values():
-        pattern = _pattern(names, columns)
-        patterns += names if pattern is None else [pattern]
+        patterns += names if (pattern := _pattern(names, columns)) is None else [pattern]
     return patterns
 
 

@@ -134,10 +134,7 @@ def _descriptions(
         details: dict[str, Any] = {"form": profile.form, "missing": options.missing, "threshold": has_threshold}
         described.append(describe_column(profile.name, profile.counts, **details))
     cells = [held[profile.name] for profile, _ in columns] if held else []
-    return [
-        replace(description, ambiguity="counts") if held and counts_rows(description, cells, described) else description
-        for description in described
-    ]
+    return [replace(c, ambiguity="counts") if held and counts_rows(c, cells, described) else c for c in described]
 
 
 def _refuse_uncounted_values(coding: Coding, profiles: Mapping[str, ColumnProfile]) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hiddenbits.data.cell_checks import MAX_BYTES, check_distinct
-from hiddenbits.data.coding.cells import ColumnCells, small
+from hiddenbits.data.coding.cells import ColumnCells, compact
 from hiddenbits.data.coding.vocabulary import key_of, positive_value
 from hiddenbits.data.columns.gather import cells_of_objects
 from hiddenbits.data.columns.open import open_cells
@@ -97,7 +97,7 @@ def _labeled(name: str, cells: Sequence[Any], labels: Mapping[Any, str]) -> Colu
     has_all_labels = codes <= set(label_of) and len({label_of[code] for code in codes}) == len(codes)
     if has_all_labels and (not codes <= {0, 1} or _zero_is_yes(label_of)):
         values = [None if value is None else label_of[value] for value in values]
-    return ColumnCells(name, values, small(rows, len(values)))
+    return ColumnCells(name, values, compact(rows, len(values)))
 
 
 def _zero_is_yes(labels: Mapping[Any, str]) -> bool:

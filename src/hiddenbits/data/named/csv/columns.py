@@ -14,7 +14,7 @@ import numpy as np
 from hiddenbits.array_types import AnyArray
 from hiddenbits.data.bits import AllOnes, Dense
 from hiddenbits.data.cell_checks import observed_from_missing
-from hiddenbits.data.coding.cells import ColumnCells, keys_of, small
+from hiddenbits.data.coding.cells import ColumnCells, compact, keys_of
 from hiddenbits.data.coding.coded_columns import MISSING, UNKNOWN
 from hiddenbits.data.columns.open import may_be_plain, plain_column
 from hiddenbits.data.named.csv.blocks import MAX_COMPARED, TextBlock
@@ -71,7 +71,7 @@ class TextColumns:
             if codes is None:
                 cells = rows.texts(j) if isinstance(rows, TextBlock) else map(itemgetter(j), rows)
                 codes = np.fromiter(map(number_of, cells), np.int32, len(rows))
-            parts.append(small(codes, len(texts)))
+            parts.append(compact(codes, len(texts)))
 
     def end_of_filled_rows(self, start: int, stop: int) -> int:
         """Return the position after the last of some rows that has a non-empty cell."""
@@ -114,7 +114,7 @@ class TextColumns:
         columns = []
         for name, texts, parts in zip(names, self._texts, self._parts, strict=True):
             values = [text.strip() or None for text in texts]
-            columns.append(ColumnCells(name, values, small(np.concatenate(parts), len(values))))
+            columns.append(ColumnCells(name, values, compact(np.concatenate(parts), len(values))))
             parts.clear()
         return columns
 
