@@ -2,14 +2,14 @@
 
 A `Bits` is a read-only 0/1 matrix of shape (rows, columns). It is stored dense (one byte per cell), as the
 pattern of a CSR matrix (the positions of the 1s, no values), or packed eight to a byte. `AllOnes` and
-`Complement` complete the family, because the mask of observed cells is a matrix of bits, too: with nothing
-missing it is `AllOnes`, and with few cells missing it is the `Complement` of a short pattern.
+`Complement` complete the family for masks of observed cells, which are matrices of bits, too: `AllOnes` if
+nothing is missing, and the `Complement` of a short pattern if few cells are missing.
 
-Computations use an *operand*: `bits.operand(dtype)` supports ``@`` and ``.T @``, and is made once for all the
-products of an iteration over a block::
+Computations use an *operand*: `bits.operand(dtype)` supports ``@`` and ``.T @``. It is created once for all
+products with a block in an iteration::
 
     x, o = block.operands()
-    scores = x @ W          # (rows, k)
+    values = x @ W          # (rows, k)
     counts = x.T @ R        # (columns, k)
 
 Products of `AllOnes` have a single row, which broadcasts: all rows of the full result would be equal.

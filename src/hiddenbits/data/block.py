@@ -18,15 +18,15 @@ from hiddenbits.data.operands import Operand
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """A few hundred to a few thousand consecutive rows, so many that computations stay in a core's cache.
+    """A few hundred to a few thousand consecutive rows, few enough that computations stay in a core's cache.
 
     Attributes
     ----------
     x : Bits
         The cells; 0 where not observed.
     observed : Bits
-        1 where the cell was observed. Nominal and ordinal columns are always 1 here: a missing one has none of its
-        bits set (see `Layout.recorded`).
+        1 if the cell was observed. Always 1 for nominal and ordinal columns: if such a cell is missing, none of its
+        bits is set (see `Layout.recorded`).
     weights : ndarray of shape (rows,)
         Row weights.
     number : int
@@ -34,7 +34,7 @@ class Block:
     start : int
         First row, counted over the whole table.
     keep : bool
-        Whether operands are made once and kept from iteration to iteration, as for a small table in memory.
+        Whether operands are created once and stay in memory for all iterations, as for a small table.
     table_cells : float
         Cells of the whole table, which decide whether compiled kernels are worth loading.
     """
@@ -50,22 +50,22 @@ class Block:
     def operands(self) -> tuple[Operand, Operand]:
         """Return the operands of x and observed, for ``@`` and ``.T @``; see `Bits`.
 
-        They are read-only, and valid until the same thread requests those of another block.
+        They are read-only, and valid until the same thread requests the operands of another block.
         """
         if self.keep:
-            return self._kept
+            return self._cached_operands
         return self.x.operand(slot="x"), self.observed.operand(slot="observed")
 
     def ones(self) -> tuple[AnyArray, AnyArray]:
         """Return the positions of the 1s of x, row by row; see `Bits.ones`."""
-        return self._kept_ones if self.keep else self.x.ones()
+        return self._cached_ones if self.keep else self.x.ones()
 
     @cached_property
-    def _kept_ones(self) -> tuple[AnyArray, AnyArray]:
+    def _cached_ones(self) -> tuple[AnyArray, AnyArray]:
         return self.x.ones()
 
     @cached_property
-    def _kept(self) -> tuple[Operand, Operand]:
+    def _cached_operands(self) -> tuple[Operand, Operand]:
         return self.x.operand(), self.observed.operand()
 
     @cached_property

@@ -27,7 +27,7 @@ MAX_COLUMNS = 10_000_000  # a larger item number counts as damage, unless the us
 
 Empty = Literal["auto", "zero", "missing"]
 
-SHOWN_NAMES = 20
+MAX_SHOWN_NAMES = 20  # in a message
 CHUNK_CELLS = 1 << 22  # cells checked at a time, so that checking a large array takes little memory
 
 
@@ -101,8 +101,8 @@ def dense_bits(
         if x.max(initial=0) > 1:  # to NumPy any byte but 0 is True
             x = (x != 0).view(np.uint8)
         return Dense(x), AllOnes((n, d))
-    usable = values.dtype == np.uint8 and threshold is None and masked is None
-    x = np.ascontiguousarray(values) if usable else np.empty((n, d), np.uint8)
+    reuses_values = values.dtype == np.uint8 and threshold is None and masked is None
+    x = np.ascontiguousarray(values) if reuses_values else np.empty((n, d), np.uint8)
     missing: Bytes | None = None
     step = max(1, CHUNK_CELLS // max(d, 1))
     for start in range(0, n, step):
@@ -110,7 +110,7 @@ def dense_bits(
         bits, missing_cells = check_cells(
             values[chunk], None if masked is None else masked[chunk], threshold, names, first_row + start
         )
-        if not usable:
+        if not reuses_values:
             x[chunk] = bits
         if missing_cells is not None and empty != "zero":
             if missing is None:
@@ -210,11 +210,11 @@ def packed_bits(packed: AnyArray, n_columns: int, first_row: int = 0) -> tuple[B
             f"{n_columns} columns pack into {(n_columns + 7) // 8} bytes per row, got {packed.shape[1]}. "
             "Give the number of columns before packing as n_columns=, and pack with axis=1."
         )
-    spare = packed.shape[1] * 8 - n_columns
-    if spare:
-        stray = packed[:, -1] & ((1 << spare) - 1)
-        if stray.any():
-            row = first_row + int(np.flatnonzero(stray)[0])
+    n_padding = packed.shape[1] * 8 - n_columns
+    if n_padding:
+        padding_bits = packed[:, -1] & ((1 << n_padding) - 1)
+        if padding_bits.any():
+            row = first_row + int(np.flatnonzero(padding_bits)[0])
             raise TableError(
                 f"row {row}: bits are set beyond column {n_columns - 1}. "
                 "Give the right n_columns=, and pack with bitorder='big'."
@@ -232,7 +232,7 @@ def sparse_bits(
 ) -> tuple[Bits, Bits]:
     """Check a SciPy sparse array or matrix and return (x, observed).
 
-    Absent cells are 0 unless ``empty="missing"``, when the stored cells, zeros among them, are the observed ones.
+    Absent cells are 0. With ``empty="missing"`` they are missing, and all stored cells, also zeros, are observed.
     A stored NaN is a cell that was not observed. `first_row` is the number of the first row, for messages.
     """
     check_empty(empty)
@@ -256,14 +256,14 @@ def sparse_bits(
     valid = np.isfinite(data) if threshold is not None else is_one | (data == 0)
     valid |= missing
     if not valid.all():
-        stored = int(np.flatnonzero(~valid)[0])
-        row = int(np.searchsorted(indptr, stored, side="right") - 1)
-        raise bad_cell(data[stored], first_row + row, int(indices[stored]), names, threshold)
-    x = Pattern(*_kept(indptr, indices, is_one & ~missing), n_columns)
+        position = int(np.flatnonzero(~valid)[0])
+        row = int(np.searchsorted(indptr, position, side="right") - 1)
+        raise bad_cell(data[position], first_row + row, int(indices[position]), names, threshold)
+    x = Pattern(*_pick(indptr, indices, is_one & ~missing), n_columns)
     if empty == "missing":
-        return x, Pattern(*_kept(indptr, indices, ~missing), n_columns)
+        return x, Pattern(*_pick(indptr, indices, ~missing), n_columns)
     if empty == "auto" and missing.any():
-        return x, Complement(Pattern(*_kept(indptr, indices, missing), n_columns))
+        return x, Complement(Pattern(*_pick(indptr, indices, missing), n_columns))
     return x, AllOnes(csr.shape)
 
 
@@ -273,7 +273,7 @@ def pattern(indptr: AnyArray, indices: AnyArray, n_columns: int) -> tuple[NDArra
     return indptr.astype(np.int64), indices.astype(index_type, copy=False)
 
 
-def _kept(indptr: NDArray[np.int64], indices: AnyArray, keep: NDArray[np.bool_]) -> tuple[NDArray[np.int64], AnyArray]:
+def _pick(indptr: NDArray[np.int64], indices: AnyArray, keep: NDArray[np.bool_]) -> tuple[NDArray[np.int64], AnyArray]:
     """Return the pattern of the stored cells to keep."""
     if keep.all():
         return indptr, indices
@@ -288,18 +288,18 @@ def check_distinct(fields: Sequence[str]) -> None:
     counts = Counter(fields)
     repeated = [name for name in counts if counts[name] > 1]
     count = "Two" if counts[repeated[0]] == 2 else f"{counts[repeated[0]]:,}"
-    further = f" (likewise {', '.join(map(repr, repeated[1:9]))})" if len(repeated) > 1 else ""
-    example = f", such as names={_distinct(fields)!r}" if len(fields) <= SHOWN_NAMES else " with names=[...]"
-    raise TableError(f"{count} columns are called {repeated[0]!r}{further}. Give each column a unique name{example}.")
+    others = f" (likewise {', '.join(map(repr, repeated[1:9]))})" if len(repeated) > 1 else ""
+    example = f", such as names={_with_suffixes(fields)!r}" if len(fields) <= MAX_SHOWN_NAMES else " with names=[...]"
+    raise TableError(f"{count} columns are called {repeated[0]!r}{others}. Give each column a unique name{example}.")
 
 
-def _distinct(fields: Sequence[str]) -> list[str]:
+def _with_suffixes(fields: Sequence[str]) -> list[str]:
     """Return distinct names: the second "a" becomes "a.2"."""
-    used, distinct = set(fields), []
+    used, new_names = set(fields), []
     for position, name in enumerate(fields):
-        count, unique = 1, name
-        while position > 0 and unique in distinct:
+        count, new_name = 1, name
+        while position > 0 and new_name in new_names:
             count += 1
-            unique = f"{name}.{count}" if f"{name}.{count}" not in used else name
-        distinct.append(unique)
-    return distinct
+            new_name = f"{name}.{count}" if f"{name}.{count}" not in used else name
+        new_names.append(new_name)
+    return new_names

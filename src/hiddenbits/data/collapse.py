@@ -1,7 +1,7 @@
 """Equal rows collapsed into one row with a weight: in real binary data many rows are equal.
 
-This saves time and changes no result: what depends on the position or number of rows (the rows on which the fit of a
-long table begins) is decided from all rows, which `Grid.given` keeps; and sums over rows differ only by rounding.
+This saves time and changes no result: sums over rows differ only by rounding. Choices that depend on the position or
+number of rows (the rows on which the fit of a long table begins) are made from all rows, which `Grid.given` keeps.
 
 Rows are equal when their 1s and their missing cells are the same. The distinct rows keep the order of their first
 appearance; weights add; the inverse index restores per-row results.
@@ -23,8 +23,8 @@ from hiddenbits.data.hashing import hash_words, set_numbers, word_keys, words_of
 from hiddenbits.data.row_sampling import SomeRows
 from hiddenbits.data.table import Grid, MemorySource, Table
 
-WORTH = 0.8  # collapse only if at most this share of the rows is distinct
-HEAD = 2  # times `limit` first rows are checked before all rows are
+MAX_DISTINCT_SHARE = 0.8  # collapse only if at most this share of the rows is distinct
+HEAD_FACTOR = 2  # the first HEAD_FACTOR * limit rows are checked before all rows
 
 
 def collapse(table: Table, limit: int = 0) -> tuple[Table, NDArray[np.int64] | None]:
@@ -37,7 +37,7 @@ def collapse(table: Table, limit: int = 0) -> tuple[Table, NDArray[np.int64] | N
     if not isinstance(source, MemorySource) or source.mapped or source.n_rows < 2:
         return table, None
     first, inverse = distinct_rows(source.x, source.observed)
-    if len(first) > WORTH * source.n_rows and len(first) >= limit:
+    if len(first) > MAX_DISTINCT_SHARE * source.n_rows and len(first) >= limit:
         return table, None
     weights = np.bincount(inverse, weights=table.weights, minlength=len(first)).astype(np.float64)
     small = MemorySource(source.x.take(first), source.observed.take(first))
@@ -47,14 +47,14 @@ def collapse(table: Table, limit: int = 0) -> tuple[Table, NDArray[np.int64] | N
 def collapsed(grid: Grid, limit: int = 0, reduce: Callable[[Callable[[Block], Any], Grid], Any] | None = None) -> Grid:
     """Return the grid with equal rows collapsed if that is worthwhile; `given` then has all rows.
 
-    Fewer than `limit` distinct rows are always collapsed, wherever the rows are. For this `reduce`, the engine's sum
-    over blocks, reads a table on disk once, unless its first rows show that there are more.
+    A table with fewer than `limit` distinct rows is always collapsed. If it is on disk, `reduce`, the engine's sum over
+    blocks, reads it once for this, unless the first rows already have `limit` distinct ones.
     """
     table = grid.table
     if isinstance(table.source, MemorySource) and not table.source.mapped:
         small, inverse = collapse(table, limit)
         return grid if inverse is None else replace(small.grid(grid.height), given=grid)
-    if reduce is None or table.shape[0] < limit or not table.only_bits or _many_at_first(table, limit):
+    if reduce is None or table.shape[0] < limit or not table.only_bits or _begins_with_many(table, limit):
         return grid
     distinct: DistinctRows = reduce(partial(_distinct_of_block, limit), grid)
     if distinct.rows is None:
@@ -64,9 +64,9 @@ def collapsed(grid: Grid, limit: int = 0, reduce: Callable[[Callable[[Block], An
     return replace(small.grid(grid.height), given=grid)
 
 
-def _many_at_first(table: Table, limit: int) -> bool:
-    """Return whether too many of the first rows are distinct for a table to be collapsed."""
-    head = table.source.read(0, min(HEAD * limit, table.shape[0])) if limit else None
+def _begins_with_many(table: Table, limit: int) -> bool:
+    """Return whether the first rows of a table have at least `limit` distinct ones, too many to collapse it."""
+    head = table.source.read(0, min(HEAD_FACTOR * limit, table.shape[0])) if limit else None
     return head is None or len(distinct_rows(*head)[0]) >= limit
 
 
@@ -125,11 +125,11 @@ def _row_keys(bits: Bits, stream: int) -> NDArray[np.uint64]:
             sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(numbers[rows.indices], dtype=np.uint64)])
             keys[start : start + step] = sums[rows.indptr[1:]] - sums[rows.indptr[:-1]]
         else:
-            keys[start : start + step] = hash_words(_words(rows), word_keys(bits.shape[1])[stream])
+            keys[start : start + step] = hash_words(_packed_words(rows), word_keys(bits.shape[1])[stream])
     return keys
 
 
-def _words(bits: Bits) -> NDArray[np.uint64]:
+def _packed_words(bits: Bits) -> NDArray[np.uint64]:
     """Return rows packed into 64-bit words."""
     return words_of(bits.packed if isinstance(bits, Packed) else np.packbits(bits.to_dense(), axis=1))
 
@@ -137,37 +137,37 @@ def _words(bits: Bits) -> NDArray[np.uint64]:
 def _split_collisions(
     x: Bits, observed: Bits, first: NDArray[np.int64], inverse: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Give rows a number of their own if a different row has the same key, so that equality is exact."""
-    others = np.flatnonzero(first[inverse] != np.arange(len(inverse)))
-    strays: list[int] = []
+    """Give different rows with the same key different numbers, so that equality is exact."""
+    repeated_rows = np.flatnonzero(first[inverse] != np.arange(len(inverse)))
+    collisions: list[int] = []
     step = max(1, (1 << 22) // max(x.shape[1], 1))
-    for start in range(0, len(others), step):
-        rows = others[start : start + step]
+    for start in range(0, len(repeated_rows), step):
+        rows = repeated_rows[start : start + step]
         for bits in (x,) if isinstance(observed, AllOnes) else (x, observed):
             row_bits, first_bits = bits.take(rows), bits.take(first[inverse[rows]])
-            strays.extend(rows[_differ(row_bits, first_bits)].tolist())
-    if strays:
+            collisions.extend(rows[_differing_rows(row_bits, first_bits)].tolist())
+    if collisions:
         inverse = inverse.copy()
         numbers: dict[bytes, int] = {}
-        for row in sorted(set(strays)):
-            only = np.array([row])
-            key = x.take(only).to_dense().tobytes() + observed.take(only).to_dense().tobytes()
+        for row in sorted(set(collisions)):
+            one_row = np.array([row])
+            key = x.take(one_row).to_dense().tobytes() + observed.take(one_row).to_dense().tobytes()
             inverse[row] = numbers.setdefault(key, len(first) + len(numbers))
     return inverse
 
 
-def _differ(a: Bits, b: Bits) -> NDArray[np.bool_]:
+def _differing_rows(a: Bits, b: Bits) -> NDArray[np.bool_]:
     """Return which rows of two equally shaped matrices differ."""
     if isinstance(a, Complement) and isinstance(b, Complement):
-        return _differ(a.of, b.of)
+        return _differing_rows(a.of, b.of)
     if not isinstance(a, Pattern):
-        return np.asarray((_words(a) != _words(b)).any(axis=1))
+        return np.asarray((_packed_words(a) != _packed_words(b)).any(axis=1))
     (a_indptr, a_indices), (b_indptr, b_indices) = a.ones(), b.ones()
     a_length, b_length = np.diff(a_indptr), np.diff(b_indptr)
     differ = a_length != b_length
-    same = ~differ
-    in_a, in_b = np.repeat(same, a_length), np.repeat(same, b_length)
+    same_length = ~differ
+    in_a, in_b = np.repeat(same_length, a_length), np.repeat(same_length, b_length)
     unequal = a_indices[in_a] != b_indices[in_b]
-    row_of = np.repeat(np.arange(len(same)), np.where(same, a_length, 0))
+    row_of = np.repeat(np.arange(len(same_length)), np.where(same_length, a_length, 0))
     differ[row_of[unequal]] = True
     return np.asarray(differ)

@@ -5,9 +5,9 @@
     chance: Annotated[Floats, "k?"]                    (k,), or (0,) if there is none
     moments: Annotated[Floats, "d q*(q+1)//2"]         a size computed from the letters of previous arrays
 
-A letter has one size in all arrays of an object, at least 1; in statistics it is that of the parameters. A range
-restricts the numbers. An array with a link is extrapolated by fits, in the coordinates of the link. Checks that cannot
-be declared are methods: `super().flaw() or ...`.
+A letter has the same size, at least 1, in all arrays of an object and in the statistics of these parameters. A range
+restricts the numbers. Fits extrapolate arrays with a link, in the coordinates of the link. Checks that cannot be
+declared are methods: `super().flaw() or ...`.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class Additive(Protocol):
 def aligned(state: Mapping[str, Any]) -> dict[str, Any]:
     """Return an unpickled state with every array aligned in memory.
 
-    Arrays from a network may be unaligned. NumPy does not use BLAS for these: products would take longer, and add in
-    another order.
+    Arrays from a network may be unaligned. For these NumPy does not use BLAS: products would take longer and add
+    numbers in another order.
     """
     return {name: np.require(x, requirements="A") if isinstance(x, np.ndarray) else x for name, x in state.items()}
 
@@ -70,14 +70,14 @@ class Arrays:
 
     def __iadd__(self, other: Self) -> Self:
         """Add in place, field by field. A field that broadcasts (see `AllOnes`) grows if necessary."""
-        changed: dict[str, AnyArray] = {}
+        new_fields: dict[str, AnyArray] = {}
         for field in fields(self):
-            mine, theirs = getattr(self, field.name), getattr(other, field.name)
-            if mine.shape == theirs.shape and mine.ndim:
-                np.add(mine, theirs, out=mine)
+            own, added = getattr(self, field.name), getattr(other, field.name)
+            if own.shape == added.shape and own.ndim:
+                np.add(own, added, out=own)
             else:
-                changed[field.name] = np.asarray(mine + theirs)
-        return type(self)(**{**self.to_arrays(), **changed}) if changed else self
+                new_fields[field.name] = np.asarray(own + added)
+        return type(self)(**{**self.to_arrays(), **new_fields}) if new_fields else self
 
     def scaled(self, factor: float) -> Self:
         """Return a copy with every field multiplied by `factor`."""
@@ -93,7 +93,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         return plain(value)
     if isinstance(value, tuple):
-        return [_plain(one) for one in value]
+        return [_plain(element) for element in value]
     return value.item() if isinstance(value, np.generic) else value
 
 
@@ -110,7 +110,7 @@ def unprefixed(prefix: str, arrays: Mapping[str, AnyArray]) -> dict[str, AnyArra
 
 @dataclass(frozen=True)
 class Range:
-    """What the numbers of an array may be: a test, and its description."""
+    """The range of the numbers in an array: a test, and a description for messages."""
 
     holds: Callable[[AnyArray], bool]
     words: str
@@ -118,7 +118,7 @@ class Range:
 
 @dataclass(frozen=True)
 class Link:
-    """Unbounded coordinates: from an array to its coordinates, and from any coordinates to an array in range."""
+    """Unbounded coordinates: functions from an array to coordinates, and from any coordinates to an array in range."""
 
     free: Callable[[AnyArray], Floats]
     back: Callable[[Floats], Floats]
@@ -138,8 +138,8 @@ def _declared(class_: Any) -> dict[str, Declaration]:
     declared = {}
     for name, hint in get_type_hints(class_, include_extras=True).items():
         if hasattr(hint, "__metadata__"):
-            shape, *others = hint.__metadata__
-            by_type = {type(other): other for other in others}
+            shape, *details = hint.__metadata__
+            by_type = {type(detail): detail for detail in details}
             declared[name] = Declaration(tuple(shape.split()), by_type.get(Range), by_type.get(Link))
     return declared
 
@@ -201,7 +201,7 @@ class Params(Arrays):
 
     @property
     def moving(self) -> Mapping[str, Any]:
-        """For arrays in which not all numbers have a coordinate: an index of those that have one."""
+        """For arrays in which only some numbers have a coordinate: the index of these numbers."""
         return {}
 
     def to_vector(self) -> Floats:
@@ -217,7 +217,7 @@ class Params(Arrays):
         return replace(self, **arrays)
 
     def _coordinates(self) -> Iterator[tuple[str, Link, Floats, Any]]:
-        """Yield the name, link and coordinates of each array that has a link, and the index of those that change."""
+        """Yield name, link and coordinates of each array with a link, and the index of the numbers that may change."""
         for name, (_, _, link) in _declared(type(self)).items():  # type: ignore[arg-type]
             if link is not None:
                 yield name, link, link.free(getattr(self, name)), self.moving.get(name, ...)
@@ -226,8 +226,8 @@ class Params(Arrays):
 class WeightedSums(Arrays):
     """Base class of all statistics: arrays that are sums over rows, with the weight of those rows, a number.
 
-    `nested` lists counts each of which is part of the next, and the last of which is part of the weight; if the last
-    is `classes`, it has one number for each class, and these add up to the weight.
+    `nested` lists counts: each is part of the next, and the last is part of the weight. `classes`, if it is the last,
+    has one number for each class, and these add up to the weight.
     """
 
     weight: Floats

@@ -20,7 +20,7 @@ from hiddenbits.exceptions import TableError
 from hiddenbits.quoting import discreet, printable, redacted
 
 # Errors of other libraries for damaged files. Not `Exception`: our own mistakes should stay visible.
-DAMAGE = (
+DAMAGE_ERRORS = (
     *(OSError, EOFError, ValueError, TypeError, LookupError, ArithmeticError, MemoryError, RuntimeError, SyntaxError),
     *(UserWarning, csv.Error, struct.error, tokenize.TokenError, zlib.error, zipfile.BadZipFile),
 )
@@ -47,7 +47,7 @@ class FileRequest(Request):
 
 @contextmanager
 def naming(path: Place | str) -> Iterator[None]:
-    """Name the file in every `TableError`; warnings stay the same, also if they are errors."""
+    """Name the file in every `TableError`, but not in warnings, even if these are raised as errors."""
     with discreet(path):
         try:
             yield
@@ -59,9 +59,9 @@ def naming(path: Place | str) -> Iterator[None]:
 
 @contextmanager
 def reading(path: Place | str) -> Iterator[None]:
-    """Name the file in every `TableError`, and raise one for the errors of other libraries about a damaged file.
+    """Name the file in every `TableError`, and raise one for other libraries' errors about a damaged file.
 
-    Also for network errors, because the bytes of a remote file are fetched when a library reads them.
+    Network errors are included, because the bytes of a remote file are fetched when a library reads them.
     """
     with naming(path):
         try:
@@ -69,16 +69,16 @@ def reading(path: Place | str) -> Iterator[None]:
         except (TableError, ImportError):
             raise
         except Exception as error:
-            # not chained if remote: it may contain a secret in another form than the known one
+            # errors of remote files are not chained: they may contain a secret in an unknown form
             remote = path if isinstance(path, RemoteFile) else None
             cause = error if remote is None else None
-            if remote is not None and (lost := remote_problem(error, str(path), remote.secrets)):
-                raise TableError(lost).in_file(path) from cause
+            if remote is not None and (problem := remote_problem(error, str(path), remote.secrets)):
+                raise TableError(problem).in_file(path) from cause
             if isinstance(error, (FileNotFoundError, PermissionError)):
-                absent = isinstance(error, FileNotFoundError)
-                what = "there is no such file" if absent else "no permission to read the file"
+                is_absent = isinstance(error, FileNotFoundError)
+                what = "there is no such file" if is_absent else "no permission to read the file"
                 raise TableError(f"{what}. The files of a table must stay in place, also on every worker.") from error
-            if not isinstance(error, DAMAGE):
+            if not isinstance(error, DAMAGE_ERRORS):
                 raise
             raise TableError(
                 f"cannot be read ({type(error).__name__}: {redacted(error, path)}). The file is damaged or of another "

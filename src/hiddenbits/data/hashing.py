@@ -1,4 +1,4 @@
-"""Random generators by key, hashes of rows, digests: all such rules of the package are in this file.
+"""All rules of the package for random generators by key, hashes of rows, and digests.
 
 Fits, samples and the names of cached fits depend on these numbers, so no rule may change; a better one gets a new
 name. Whole numbers are computed modulo 2^64. (The checksum of model files is in `hiddenbits.store.header`.)
@@ -18,9 +18,9 @@ from hiddenbits.array_types import Bytes, Floats
 Hashes = NDArray[np.uint64]
 
 PRIME = 2**31 - 1
-GOLDEN = 0x9E3779B97F4A7C15  # 2^64 over the golden ratio: the step of the generator splitmix64
+SPLITMIX_STEP = 0x9E3779B97F4A7C15  # 2^64 over the golden ratio: the step of the generator splitmix64
 MURMUR3 = ((33, 0xFF51AFD7ED558CCD), (33, 0xC4CEB9FE1A85EC53))  # shifts and factors of the finalizer of MurmurHash3
-SPLITMIX = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))  # and of splitmix64
+SPLITMIX = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))  # shifts and factors of splitmix64
 
 
 def keyed_rng(*words: int) -> np.random.Generator:
@@ -39,15 +39,15 @@ def digest(*pieces: bytes | memoryview) -> str:
 def uniform_by_row(seed: int, rows: Hashes) -> Floats:
     """Return a random number in [0, 1) for each row number."""
     factors = np.random.default_rng(seed).integers(2**63, size=3, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
-    return _share(_mixed((rows + np.uint64(1)) * factors[0], [(32, factors[1]), (32, factors[2])], 32))
+    return _to_unit_interval(_mixed((rows + np.uint64(1)) * factors[0], [(32, factors[1]), (32, factors[2])], 32))
 
 
 def uniform_by_row_and_unit(seed: int, rows: Hashes, n_units: int) -> Floats:
     """Return a random number in (0, 1) for each row and unit, (rows, units); more units leave the others unchanged."""
     units = np.arange(1, n_units + 1, dtype=np.uint64) * np.uint64(SPLITMIX[0][1])
     with np.errstate(over="ignore"):
-        start = rows[:, None] * np.uint64(GOLDEN) + units + np.uint64(seed)
-    return _share(_mixed(start, SPLITMIX, 31), 0.5)
+        start = rows[:, None] * np.uint64(SPLITMIX_STEP) + units + np.uint64(seed)
+    return _to_unit_interval(_mixed(start, SPLITMIX, 31), 0.5)
 
 
 def row_hashes(cells: Bytes, observed: Bytes | None, keys: Hashes) -> Hashes:
@@ -77,7 +77,7 @@ def words_of(packed: Bytes) -> Hashes:
 
 
 def hash_words(words: Hashes, keys: Hashes) -> Hashes:
-    """Return a number for each row of words; of 2^64 pairs of different rows one has equal numbers."""
+    """Return a hash for each row of words; about one of 2^64 pairs of different rows has equal hashes."""
     hashes: Hashes = np.zeros(len(words), np.uint64)
     for word, key in zip(words.T, keys, strict=True):
         hashes = _mixed((hashes ^ word) * key, MURMUR3, 33)
@@ -85,14 +85,14 @@ def hash_words(words: Hashes, keys: Hashes) -> Hashes:
 
 
 def set_numbers(n: int, seed: int | list[int]) -> Hashes:
-    """Return a fixed random number for each of n elements: sets of them with equal sums are equal."""
+    """Return a fixed random number for each of n elements: almost surely, sets with equal sums are equal."""
     return np.random.default_rng(seed).integers(1, 2**63, n, dtype=np.uint64)
 
 
-def number_of_bits(seed: int, x: Any, observed: Any, shape: tuple[int, int]) -> Floats:
+def hash_bits(seed: int, x: Any, observed: Any, shape: tuple[int, int]) -> Floats:
     """Return a whole number below 2^31 for each row of bits, whose operands are given.
 
-    All sums are whole numbers below 2^53, and so exact in whatever order a storage adds them.
+    All sums are whole numbers below 2^53, and therefore exact in any order of addition.
     """
     n, d = shape
     rng = np.random.default_rng(seed)
@@ -101,7 +101,7 @@ def number_of_bits(seed: int, x: Any, observed: Any, shape: tuple[int, int]) -> 
     return np.asarray(np.mod(hashed, PRIME))
 
 
-def number_of_reals(seed: int, x: Floats, observed: Bytes) -> Floats:
+def hash_reals(seed: int, x: Floats, observed: Bytes) -> Floats:
     """Return a whole number below 2^31 for each row of real numbers, from their bytes."""
     factors = 2 * np.random.default_rng(seed).integers(2**62, size=(2, x.shape[1]), dtype=np.uint64) + np.uint64(1)
     words = (x + 0.0).view(np.uint64)  # -0 is 0
@@ -111,13 +111,13 @@ def number_of_reals(seed: int, x: Floats, observed: Bytes) -> Floats:
     return np.asarray(np.mod(mixed ^ (mixed >> np.uint64(31)), np.uint64(PRIME)), np.float64)
 
 
-def _mixed(numbers: Hashes, rounds: Iterable[tuple[int, int | np.uint64]], last: int) -> Hashes:
+def _mixed(numbers: Hashes, rounds: Iterable[tuple[int, int | np.uint64]], last_shift: int) -> Hashes:
     """Mix numbers so that each bit depends on every bit: rounds of a shift and a factor, and a last shift."""
     for shift, factor in rounds:
         numbers = (numbers ^ (numbers >> np.uint64(shift))) * np.uint64(factor)
-    return np.asarray(numbers ^ (numbers >> np.uint64(last)))
+    return np.asarray(numbers ^ (numbers >> np.uint64(last_shift)))
 
 
-def _share(numbers: Hashes, above: float = 0.0) -> Floats:
+def _to_unit_interval(numbers: Hashes, offset: float = 0.0) -> Floats:
     """Return the upper 53 bits as a number between 0 and 1."""
-    return np.asarray(((numbers >> np.uint64(11)).astype(np.float64) + above) * 2.0**-53)
+    return np.asarray(((numbers >> np.uint64(11)).astype(np.float64) + offset) * 2.0**-53)

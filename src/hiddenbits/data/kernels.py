@@ -1,7 +1,7 @@
-"""Compiled versions of functions, and whether a block uses them: numba takes most of a second to load.
+"""Compiled versions of functions, and the decision whether a block uses them.
 
-This is not worthwhile for small tables. Only the size of the table decides, nothing that depends on the process, so
-that the same table gives identical results everywhere.
+Loading numba takes most of a second, too long for small tables. Only the size of the table decides, nothing that
+depends on the process, so that the same table gives identical results everywhere.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hiddenbits.data.block import Block
 
 T = TypeVar("T")
-LARGE_CELLS = 1 << 20  # cells of a table from which on compiled kernels are used
+LARGE_CELLS = 1 << 20  # tables with at least so many cells use compiled kernels
 _thread = threading.local()
 
 

@@ -16,7 +16,7 @@ from hiddenbits.data.table import Table
 from hiddenbits.exceptions import AmbiguousColumnsError
 from hiddenbits.quoting import name_of, quoted
 
-SHOWN = 6  # values that a line shows
+MAX_SHOWN = 6  # values that a line shows
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,14 +53,14 @@ class TableLook:
 
     def lines(self) -> list[list[str]]:
         """Return a line for each column: its name, inferred type, values, and how it is read."""
-        return [[name_of(one.name), one.inferred_type, _values(one), self._reading(one)] for one in self.columns]
+        return [[name_of(c.name), c.inferred_type, _values(c), self._reading(c)] for c in self.columns]
 
     def _reading(self, column: ColumnDescription) -> str:
         if self.choices is not None and column.name == self.choices.sample_weight:
             return "weights of the rows"
         if self.table is None or self.table.coding is None:
             return _expected_reading(column)
-        code = next((one for one in self.table.coding.columns if one.name == column.name), None)
+        code = next((c for c in self.table.coding.columns if c.name == column.name), None)
         if code is None:
             return "excluded"
         if code.how == "values":
@@ -98,8 +98,8 @@ def _expected_reading(column: ColumnDescription) -> str:
 
 
 def _values(column: ColumnDescription) -> str:
-    shown = ", ".join(f"{quoted(value)} ({count:,})" for value, count in column.values[:SHOWN])
-    dots = f", ... ({len(column.values):,} values)" if len(column.values) > SHOWN else ""
+    shown = ", ".join(f"{quoted(value)} ({count:,})" for value, count in column.values[:MAX_SHOWN])
+    dots = f", ... ({len(column.values):,} values)" if len(column.values) > MAX_SHOWN else ""
     return f"{shown}{dots}" + (f"; {column.n_missing:,} missing" if column.n_missing else "")
 
 

@@ -21,7 +21,7 @@ from hiddenbits.data.subset import DerivedSource
 from hiddenbits.data.table import MemorySource, Table
 
 RUN_CELLS = 1 << 20  # cells that are sampled with one random stream
-LEVELS = 65536  # a cell is hidden if a 16-bit random number is below the share
+RANDOM_LEVELS = 65536  # a cell is hidden if a random 16-bit number is below share * RANDOM_LEVELS
 
 
 @dataclass(frozen=True)
@@ -35,9 +35,9 @@ class HiddenCells:
     seed : int
         Seed of the random choice.
     layout : Layout
-        The bits of columns: all bits of a cell with levels are hidden, and only binary columns have a mask.
+        The bits of columns: all bits of a hidden cell with levels become 0; only binary columns have a mask.
     leaders : ndarray of shape (rows of the whole table,) or None
-        The row whose hidden cells each row has: the first of its group. None: itself.
+        For each row, the first row of its group, whose hidden cells it shares. None: every row has its own.
     """
 
     share: float
@@ -74,19 +74,19 @@ class HiddenCells:
     def _random_cells(self, run: int) -> NDArray[np.bool_]:
         """Return the random choice for a run of rows: which cells are hidden."""
         rng, shape = keyed_rng(self.seed, 2**32, run), (self._run_rows, self.n_columns)
-        return np.asarray(rng.integers(0, LEVELS, shape, dtype=np.uint16) < round(self.share * LEVELS))
+        return np.asarray(rng.integers(0, RANDOM_LEVELS, shape, dtype=np.uint16) < round(self.share * RANDOM_LEVELS))
 
     def _cells_of(self, rows: NDArray[np.int64]) -> Pattern:
         """Return the hidden cells of any rows, in the order given."""
-        runs, parts, positions = rows // self._run_rows, [], []
+        runs, run_cells, positions = rows // self._run_rows, [], []
         for run in np.unique(runs).tolist():
             positions.append(np.flatnonzero(runs == run))
-            in_run = rows[positions[-1]] - run * self._run_rows
-            parts.append(sparse.csr_array(self._random_cells(run)[in_run].astype(np.int8)))
-        hidden = sparse.csr_array(sparse.vstack(parts, format="csr"))[np.argsort(np.concatenate(positions))]
+            run_rows = rows[positions[-1]] - run * self._run_rows
+            run_cells.append(sparse.csr_array(self._random_cells(run)[run_rows].astype(np.int8)))
+        hidden = sparse.csr_array(sparse.vstack(run_cells, format="csr"))[np.argsort(np.concatenate(positions))]
         return Pattern(hidden.indptr, hidden.indices, self.n_columns)
 
-    def applied(self, x: Bits, observed: Bits, start: int) -> tuple[Bits, Bits]:
+    def hide(self, x: Bits, observed: Bits, start: int) -> tuple[Bits, Bits]:
         """Return rows with the hidden cells not observed; the first is row `start` of the table."""
         hidden = self.cells(start, start + x.shape[0])
         if isinstance(x, Reals):
@@ -148,11 +148,11 @@ class MaskedSource(DerivedSource):
 
     def only(self, start: int, stop: int) -> MaskedSource:
         """Return the source with only the data that rows start to stop need."""
-        return self.over(start, stop)
+        return self.for_rows(start, stop)
 
     def read(self, start: int, stop: int) -> tuple[Bits, Bits]:
         """Return (x, observed) of rows start to stop."""
-        return self.hiding.applied(*self.source.read(start, stop), self.first_row + start)
+        return self.hiding.hide(*self.source.read(start, stop), self.first_row + start)
 
 
 def hide_cells(table: Table, share: float, *, random_state: int = 0, first_row: int = 0, groups: Any = None) -> Table:
@@ -193,6 +193,6 @@ def hide_cells(table: Table, share: float, *, random_state: int = 0, first_row: 
     hiding = HiddenCells(share, random_state, table.layout, leaders)
     if not table.source.resident:
         return replace(table, source=MaskedSource(table.source, hiding, first_row))
-    x, observed = hiding.applied(*table.source.read(0, table.shape[0]), first_row)
+    x, observed = hiding.hide(*table.source.read(0, table.shape[0]), first_row)
     held = RealsSource(x, observed) if isinstance(x, Reals) else MemorySource(x, observed)
     return replace(table, source=held)

@@ -9,7 +9,7 @@ import numpy as np
 from hiddenbits.array_types import Bytes
 from hiddenbits.data.bits import AllOnes, Bits, Complement, Dense, Pattern, pattern_of
 
-RARE = 0.1  # a mask is stored as a pattern if at most this share of the cells is missing, or observed
+MAX_PATTERN_SHARE = 0.1  # a mask is stored as a pattern if at most this share of the cells is missing, or observed
 
 Mask: TypeAlias = Literal["none", "missing", "dense", "observed"]
 """Nothing missing; the pattern of the missing cells; dense; or the pattern of the observed cells."""
@@ -17,7 +17,7 @@ Mask: TypeAlias = Literal["none", "missing", "dense", "observed"]
 
 def mask_for(share: float) -> Mask:
     """Return the storage for a table with this share of missing cells."""
-    return "missing" if share <= RARE else "observed" if share >= 1 - RARE else "dense"
+    return "missing" if share <= MAX_PATTERN_SHARE else "observed" if share >= 1 - MAX_PATTERN_SHARE else "dense"
 
 
 def mask_bytes(mask: Mask, share: float) -> float:
@@ -79,9 +79,9 @@ class RowsToFill:
         self._missing = None if mask == "none" else np.zeros(shape, np.uint8)
 
     def next(self, n_rows: int) -> tuple[Bytes, Bytes | None]:
-        """Return the arrays to write the bits of the next rows into, and a 1 for each missing one.
+        """Return two arrays for the next rows: write bits into the first, and 1 for missing bits into the second.
 
-        The second is None if nothing can be missing; otherwise all 0.
+        The second is None if nothing can be missing; otherwise it is 0 everywhere.
         """
         rows = slice(self._start, self._start + n_rows)
         self._start = rows.stop

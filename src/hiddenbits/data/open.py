@@ -166,7 +166,7 @@ def column_options_of(arguments: Mapping[str, Any], recipe: Any) -> dict[str, An
     model: Any = options.get("recode")
     if not hasattr(model, "coding_"):
         choices = Choices.of(**options)
-        return {"choices": (choices if recipe is None else choices.over(read_recipe(recipe))) or None}
+        return {"choices": (choices if recipe is None else choices.completed_by(read_recipe(recipe))) or None}
     if not set(options) <= {"recode", "id", "sample_weight"} or recipe is not None:
         raise TypeError("recode=model reads columns as the fit did. Remove columns=, drop=, missing= and recipe=.")
     coding: Coding | None = model.coding_

@@ -1,4 +1,4 @@
-"""The list of functions that open each form of data, and the search for the right one.
+"""The list of functions that open each form of data, and the search for the right function.
 
 Tables in memory are recognized by their class, by a protocol or by their content, in the order of `OPENERS`; files by
 their suffix. A new form or format needs one file with a function that opens it, and one line here.
@@ -43,6 +43,7 @@ REFUSALS = {
     "storage_options": "storage_options= is for addresses such as s3://bucket/x.parquet, not for {what}.",
     "options": "{options}: option of a file reader, but the table is in memory: {what}.",
 }
+# The options of `REFUSALS` that forms of data support.
 ANY, MEMORY, FILES = tuple(REFUSALS), ("columns", "reals"), ("columns", "storage_options", "options")
 STREAM = (*MEMORY, "storage_options", "options")
 
@@ -62,7 +63,7 @@ class Opener:
     takes : tuple of str
         Which options of `REFUSALS` the function supports.
     form : {"array", "frame", "other"}
-        How callers with rules of their own, such as scikit-learn's, may treat X.
+        How callers with additional rules, such as scikit-learn's, may treat X.
     """
 
     what: str
@@ -124,7 +125,7 @@ SUFFIXES = ", ".join(known.suffixes[0] for known in FORMATS)
 
 
 def is_a(X: Any, *classes: str) -> bool:
-    """Whether X is of one of some classes, whose packages may not be installed and are not imported."""
+    """Whether X is an instance of one of the classes; their packages are not imported, and may not be installed."""
     for qualified in classes:
         package, _, name = qualified.rpartition(".")
         class_ = getattr(sys.modules.get(package), name, None)
@@ -134,7 +135,7 @@ def is_a(X: Any, *classes: str) -> bool:
 
 
 def _is_stream(X: Any, _: Request) -> bool:
-    """Whether rows come in batches: a query, a dataset, or an object with a stream of Arrow's that is not a frame."""
+    """Whether rows come in batches: from a query, a dataset, or an object with an Arrow stream that is not a frame."""
     if is_a(X, *STREAMS):
         return True
     return hasattr(X, "__arrow_c_stream__") and not hasattr(X, "dtype") and not is_frame(X)  # a column has a dtype
@@ -148,8 +149,8 @@ def _is_delta(X: Any, _: Request) -> bool:
 
 
 def _are_paths(X: Any, _: Request) -> bool:
-    several = isinstance(X, (list, tuple)) and bool(X) and all(isinstance(path, (str, os.PathLike)) for path in X)
-    return several or isinstance(X, (str, os.PathLike))
+    is_list = isinstance(X, (list, tuple)) and bool(X) and all(isinstance(path, (str, os.PathLike)) for path in X)
+    return is_list or isinstance(X, (str, os.PathLike))
 
 
 def _are_columns(X: Any, _: Request) -> bool:
@@ -192,8 +193,8 @@ def _begins_with_word(row: Any) -> bool:
     return isinstance(row, (list, tuple)) and len(row) > 0 and isinstance(row[0], str)
 
 
-# The first that accepts opens the table. A comment says where the order matters. Functions are imported when needed:
-# most of them need a package that may not be installed.
+# The first opener that accepts the data opens it; comments explain the order where it matters. Functions are imported
+# when needed, because most of them need a package that may not be installed.
 OPENERS = (
     Opener("a Table", lambda X, _: isinstance(X, Table), "openers:_open_again", ANY),
     Opener("a query or dataset (LazyFrame, DuckDB, Arrow, ...)", _is_stream, "named.streams:open_stream", STREAM),
@@ -201,13 +202,13 @@ OPENERS = (
     Opener(f"the path of a file, or a list of them ({SUFFIXES})", _are_paths, "openers:_open_files", ANY),
     # before frames: a dask DataFrame would pass for a lazy one, and be collected
     Opener("a dask array or DataFrame", _is_dask, "arrays.dask:open_dask", ("columns",)),
-    # before arrays in memory: its content may be any of these, or in a file
+    # before arrays in memory: an AnnData may hold any of them, or be in a file
     Opener("an AnnData object", lambda X, _: is_a(X, "anndata.AnnData"), "openers:_open_anndata", ANY[1:]),
     Opener("a dict of columns", _are_columns, "named.object_columns:open_dict", ("columns",)),
     Opener("a list of dicts", _are_records, "named.object_columns:open_dict", ("columns",)),
     # before lists of rows, which hold cells and not items
     Opener("a list of transactions", _are_transactions, "items.transactions:open_transactions"),
-    # before all arrays: they hold bytes, not cells
+    # before all other arrays: this one holds bytes, not cells
     Opener("an array of packed bits", lambda _, request: request.packed, "arrays.dense:open_packed", ("packed",)),
     Opener("a SciPy sparse array", lambda X, _: sparse.issparse(X), "arrays.dense:open_sparse", form="array"),
     # before arrays: frames pass for arrays, without the names of their columns
@@ -230,7 +231,7 @@ def find_opener(X: Any, request: Request) -> Opener:
 
 
 def _open_again(table: Table, request: Request) -> Table:
-    """Return a table that is already open; only the size of its parts can be changed."""
+    """Return a table that is already open; the caller can change only the size of its parts."""
     if replace(request, part_bytes=PART_BYTES, coding=None, plain_only=False, levels=False) != Request():
         raise TypeError("The table is already open. Set names=, empty=, threshold= and other options when you open it.")
     return table

@@ -61,19 +61,19 @@ class _Buffers(threading.local):
     """The buffers of this thread, by name and type."""
 
     def __init__(self) -> None:
-        self.kept: dict[tuple[str, DTypeLike], AnyArray] = {}
+        self.by_name: dict[tuple[str, DTypeLike], AnyArray] = {}
 
 
 _buffers = _Buffers()
 
 
 def scratch(slot: str, shape: tuple[int, int], dtype: DTypeLike = np.float64) -> AnyArray:
-    """Return this thread's buffer of that name; the next call with the same name returns the same memory.
+    """Return this thread's buffer with the name `slot`; the next call with this name returns the same memory.
 
     New memory for every block can cost as much as the computations: on dask's workers, whose allocator returns all
     memory immediately, the pages of each new array must be allocated again.
     """
-    buffers, name, size = _buffers.kept, (slot, dtype), shape[0] * shape[1]
+    buffers, name, size = _buffers.by_name, (slot, dtype), shape[0] * shape[1]
     buffer = buffers.get(name)
     if buffer is None or buffer.size < size:
         buffer = buffers[name] = np.empty(size, dtype)
@@ -107,23 +107,23 @@ def floats_of(values: AnyArray, dtype: DTypeLike, slot: str | None) -> AnyArray:
     return floats
 
 
-_runs: dict[DTypeLike, AnyArray] = {}
+_ones_by_type: dict[DTypeLike, AnyArray] = {}
 
 
 def run_of_ones(length: int, dtype: DTypeLike) -> AnyArray:
     """Return `length` ones, a view of one shared run: the values of every binary CSR matrix."""
-    run = _runs.get(dtype)
-    if run is None or len(run) < length:
-        run = np.ones(max(length, 1 << 16), dtype)
-        run.flags.writeable = False
-        _runs[dtype] = run  # two threads may both create one: either can be used
-    return run[:length]
+    ones = _ones_by_type.get(dtype)
+    if ones is None or len(ones) < length:
+        ones = np.ones(max(length, 1 << 16), dtype)
+        ones.flags.writeable = False
+        _ones_by_type[dtype] = ones  # two threads may both create one: either can be used
+    return ones[:length]
 
 
 def product_with_totals(operand: Operand, matrix: AnyArray, totals: AnyArray) -> AnyArray:
     """Return ``operand @ matrix``, given the column sums of `matrix`.
 
-    Computing the sums once per iteration, not once per block, pays: with nothing missing they are the whole product.
+    So the sums are computed once per iteration, not once per block; if nothing is missing they are the whole product.
     """
     if isinstance(operand, OnesOperand):
         return totals

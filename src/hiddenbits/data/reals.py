@@ -1,7 +1,7 @@
 """Tables of real numbers, stored as one matrix: patches of images, spectra, traces.
 
-`Reals` take the place of bits in a block. Their operand is the matrix itself if it has the right type, so that a large
-table in memory, or a memory map, is never copied.
+`Reals` replace the bits in a block. Their operand is the matrix itself if it has the right type, so that a large table
+in memory, or a memory map, is never copied.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from hiddenbits.data.table import HeldRows, Table
 from hiddenbits.exceptions import TableError
 from hiddenbits.quoting import quoted
 
-LARGEST = 1e100  # squares of larger numbers would be unreliable
+MAX_NUMBER = 1e100  # squares of larger numbers would be unreliable
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +44,7 @@ class Reals(Bits):
         return self.numbers.shape[0], self.numbers.shape[1]
 
     def operand(self, dtype: DTypeLike = np.float64, slot: str | None = None) -> AnyArray:
-        """Return the numbers; without a copy if they are of that type."""
+        """Return the numbers in this type, without a copy if they already have it."""
         return self.numbers if self.numbers.dtype == dtype else floats_of(self.numbers, dtype, slot)
 
     @property
@@ -109,7 +109,7 @@ class RealsTable(Table):
 
     @property
     def only_bits(self) -> bool:
-        """Never."""
+        """Always False."""
         return False
 
     def observed_cells(self) -> NDArray[np.bool_]:
@@ -178,13 +178,13 @@ def _numbers(number: int, name: str, column: AnyArray) -> Floats:
     word = next((k for k, value in enumerate(cells.values) if isinstance(value, str)), None)
     if word is None:
         return cells.numbers()
-    where = f"row {cells.first_row(word)}, column {number} ({name!r})"
-    raise TableError(f"{where}: {quoted(cells.values[word])} is not a number.")
+    place = f"row {cells.first_row(word)}, column {number} ({name!r})"
+    raise TableError(f"{place}: {quoted(cells.values[word])} is not a number.")
 
 
 def _check(array: AnyArray) -> bool:
     """Raise an error for infinite and too large numbers; return whether any are missing."""
-    largest = min(LARGEST, float(np.sqrt(np.finfo(array.dtype).max)))
+    largest = min(MAX_NUMBER, float(np.sqrt(np.finfo(array.dtype).max)))
     has_missing, step = False, max(1, CHUNK_CELLS // max(array.shape[1], 1))
     for start in range(0, len(array), step):
         rows = np.abs(array[start : start + step])

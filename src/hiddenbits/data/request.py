@@ -29,11 +29,11 @@ class Request:
     choices : Choices or None
         The user's options for columns, if any.
     coding : Coding or None
-        The coding of a fit, which is applied to this table.
+        The coding of a fit, to apply to this table.
     levels : bool
         Whether columns of several values are nominal or ordinal; otherwise every column must become binary.
     plain_only : bool
-        Cells must be 0 or 1: no types are inferred, as after a fit to such data.
+        Whether cells must be 0 or 1, so that no types are inferred: set after a fit to such data.
     offers : tuple of str
         The options of the opener that messages may name.
     storage_options : Mapping

@@ -36,7 +36,7 @@ class SomeRows:
 
 
 def rate_for(rows: int, weights: Floats | None, n_rows: int) -> float:
-    """Return the rate at which about this many rows are sampled; heavy rows are certain to be in the sample."""
+    """Return the rate that samples about this number of rows; very heavy rows are always in the sample."""
     if weights is None:
         return rows / n_rows
     heavy = np.zeros(len(weights), bool)
@@ -50,10 +50,10 @@ def rate_for(rows: int, weights: Floats | None, n_rows: int) -> float:
 
 @dataclass(frozen=True)
 class RowSampler:
-    """Samples rows of a block, each with probability min(1, rate weight), so that each counts for 1/rate rows.
+    """Samples rows of a block, each with probability min(1, rate * weight); if below 1, it gets the weight 1/rate.
 
     The sample depends on the seed and on the position of a row in the table, not on how the table is cut into blocks.
-    If equal rows are collapsed, the engine samples from all rows, because distinct rows have other positions.
+    If equal rows are collapsed, the engine samples from all rows, because collapsing changes positions.
     """
 
     seed: int

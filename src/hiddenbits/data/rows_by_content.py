@@ -1,7 +1,7 @@
 """A few random rows of a table, from one pass over the data, as starting values of fits.
 
-A row is chosen by its content: its number is a hash of its bits and the seed, and the smallest numbers are chosen. So
-the choice does not depend on the order or storage of rows, or on whether a weight counts equal rows.
+A row's number is a hash of its bits and the seed, and the rows with the smallest numbers are chosen. So the choice does
+not depend on the order or storage of rows, or on whether equal rows are counted by a weight.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data import Block
-from hiddenbits.data.hashing import number_of_bits, number_of_reals
+from hiddenbits.data.hashing import hash_bits, hash_reals
 from hiddenbits.data.reals import Reals
 
 
@@ -36,7 +36,7 @@ class SmallestNumbered:
 
 
 def choose_rows(n: int, key: Any, passes: Any) -> Floats:
-    """Return about n different rows of -1, +1 and 0 (missing); fewer where the table has fewer.
+    """Return about n different rows of -1, +1 and 0 (missing); fewer if the table has fewer.
 
     Rows of real numbers are returned as they are, with NaN for missing. Rows of large weight are as likely as others,
     because starting values should vary.
@@ -54,7 +54,7 @@ def choose_rows(n: int, key: Any, passes: Any) -> Floats:
 
 
 def weighted_rows(n: int, key: Any, passes: Any) -> tuple[Floats, Floats]:
-    """Return the rows that `choose_rows` returns, and the weight that each has in the table."""
+    """Return the rows that `choose_rows` returns, and the total weight of each in the table."""
     chosen: SmallestNumbered = passes(partial(_smallest, n, int(key.rng().integers(2**62))))
     return chosen.rows.astype(np.float64), chosen.weights
 
@@ -76,5 +76,5 @@ def _smallest(n: int, seed: int, block: Block) -> SmallestNumbered:
 def row_numbers(seed: int, block: Block) -> Floats:
     """Return a whole number below 2^31 for each row of a block, from its content and the seed."""
     if isinstance(block.x, Reals):
-        return number_of_reals(seed, block.x.to_dense(), block.observed.to_dense())
-    return number_of_bits(seed, *block.operands(), (block.n_rows, block.n_columns))
+        return hash_reals(seed, block.x.to_dense(), block.observed.to_dense())
+    return hash_bits(seed, *block.operands(), (block.n_rows, block.n_columns))

@@ -22,7 +22,7 @@ def as_csr(matrix: Any, first_row: int = 0) -> Any:
     Messages count rows from `first_row`.
     """
     try:
-        checked = _checked(matrix, matrix.format, tuple(matrix.shape))
+        checked = _checked_container(matrix, matrix.format, tuple(matrix.shape))
         csr = checked.tocsr()
     except (ValueError, IndexError, TypeError, AttributeError, OverflowError, MemoryError) as error:
         raise TableError(
@@ -38,22 +38,22 @@ def as_csr(matrix: Any, first_row: int = 0) -> Any:
     return csr
 
 
-def _checked(matrix: Any, kind: str, shape: tuple[int, int]) -> Any:
-    """Return a container whose every index SciPy has checked: by rows, by columns, by blocks, or cell by cell."""
+def _checked_container(matrix: Any, kind: str, shape: tuple[int, int]) -> Any:
+    """Return a container in which SciPy has checked every index: by rows, by columns, by blocks, or cell by cell."""
     if kind in ("csr", "csc", "bsr"):
         checked = getattr(sparse, f"{kind}_array")(
-            (matrix.data, _whole(matrix.indices), _whole(matrix.indptr)), shape=shape
+            (matrix.data, _checked_index(matrix.indices), _checked_index(matrix.indptr)), shape=shape
         )
         checked.check_format(full_check=True)
-        if (np.diff(checked.indptr) < 0).any():  # which SciPy does not check if the last one is 0
+        if (np.diff(checked.indptr) < 0).any():  # SciPy does not check this if the last pointer is 0
             raise ValueError("its pointers to rows descend")
         if kind == "bsr" and (shape[0] % checked.blocksize[0] or shape[1] % checked.blocksize[1]):
             raise ValueError(f"blocks of {checked.blocksize} do not tile {shape} cells")
         return checked
     if kind == "dia":
-        return sparse.dia_array((matrix.data, _whole(matrix.offsets)), shape=shape).tocoo()
+        return sparse.dia_array((matrix.data, _checked_index(matrix.offsets)), shape=shape).tocoo()
     rows, columns, data = _cell_by_cell(matrix, kind, shape)
-    return sparse.coo_array((np.asarray(data), (_whole(rows), _whole(columns))), shape=shape)
+    return sparse.coo_array((np.asarray(data), (_checked_index(rows), _checked_index(columns))), shape=shape)
 
 
 def _cell_by_cell(matrix: Any, kind: str, shape: tuple[int, int]) -> tuple[Any, Any, Any]:
@@ -65,12 +65,12 @@ def _cell_by_cell(matrix: Any, kind: str, shape: tuple[int, int]) -> tuple[Any, 
         if [*map(len, matrix.rows)] != [*map(len, matrix.data)]:
             raise ValueError("a row has different numbers of values and columns")
         rows = np.repeat(np.arange(shape[0]), [len(columns) for columns in matrix.rows])
-        inside, data = ([value for row in lists for value in row] for lists in (matrix.rows, matrix.data))
-        return rows, inside or np.zeros(0, np.int64), data
+        flat_columns, data = ([value for row in row_lists for value in row] for row_lists in (matrix.rows, matrix.data))
+        return rows, flat_columns or np.zeros(0, np.int64), data
     return matrix.row, matrix.col, matrix.data
 
 
-def _whole(index: Any) -> AnyArray:
+def _checked_index(index: Any) -> AnyArray:
     """Return a checked index array; SciPy would truncate fractions."""
     index = np.asarray(index)
     if index.ndim != 1 or index.dtype.kind not in "iu":

@@ -1,4 +1,4 @@
-"""Some rows of a table as a table of their own: training and test rows, in memory or on disk.
+"""Some rows of a table as a new table: training and test rows, in memory or on disk.
 
 Also the base class of sources that change the rows of another source.
 """
@@ -15,7 +15,7 @@ from hiddenbits.data.bits import Bits
 from hiddenbits.data.table import Source, Table
 from hiddenbits.exceptions import TableError
 
-MOST_REPEATED = 1 << 32  # cells
+MAX_REPEATED_CELLS = 1 << 32  # of the table that `repeat_rows` returns
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,15 +41,15 @@ class DerivedSource:
         """Cells of a row that computations use."""
         return self.source.row_cells
 
-    def over(self, start: int, stop: int) -> Self:
-        """Return this source over only the data that rows start to stop of the other source need."""
+    def for_rows(self, start: int, stop: int) -> Self:
+        """Return this source with only the data for rows start to stop of the other source."""
         source: Any = self.source
         return replace(self, source=source.only(start, stop)) if hasattr(source, "only") else self
 
 
 @dataclass(frozen=True, eq=False)
 class SubsetSource(DerivedSource):
-    """Some rows of another source, which reads all rows from the first to the last of these."""
+    """Some rows of another source, which has to read all rows between the first and the last of them."""
 
     chosen: AnyArray
 
@@ -66,7 +66,7 @@ class SubsetSource(DerivedSource):
 
     def only(self, start: int, stop: int) -> SubsetSource:
         """Return the source with only the data that rows start to stop need."""
-        return self.over(int(self.chosen[start]), int(self.chosen[stop - 1]) + 1)
+        return self.for_rows(int(self.chosen[start]), int(self.chosen[stop - 1]) + 1)
 
     def read(self, start: int, stop: int) -> tuple[Bits, Bits]:
         """Return (x, observed) of rows start to stop of those chosen."""
@@ -148,7 +148,7 @@ def repeat_rows(table: Table) -> Table:
     counts = table.weights.astype(np.int64)
     if (counts != table.weights).any():
         raise TableError("The weights of rows are not counts: some are not whole numbers.")
-    if int(counts.sum()) * table.shape[1] > MOST_REPEATED:
+    if int(counts.sum()) * table.shape[1] > MAX_REPEATED_CELLS:
         raise TableError(f"The weights count {counts.sum():,} rows, too many to repeat them in memory.")
     rows, read_as = np.repeat(np.arange(len(counts)), counts), table.read_as
     x, observed = table.source.read(0, len(counts))

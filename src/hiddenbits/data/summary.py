@@ -26,8 +26,8 @@ class ColumnSums(Arrays):
     ones, observed : ndarray of shape (columns,)
         Weighted number of 1s and of observed cells in each column.
     fingerprint : ndarray of shape (2,)
-        Sum w (x.u)^2 and Sum w (o.u)^2 with fixed random u: these differ between tables with equal counts but other
-        rows.
+        Sum w (x.u)^2 and Sum w (o.u)^2 with fixed random u: these tell apart tables that have equal counts but
+        different rows.
     """
 
     weight: Floats

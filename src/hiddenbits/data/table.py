@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from hiddenbits.data.coding.coded_columns import Coding, ReadColumns
 
 PART_BYTES = 64 * 2**20
-KEEP_BYTES = 128 * 2**20  # a table in memory keeps its operands from iteration to iteration if they take no more
+KEEP_BYTES = 128 * 2**20  # operands of a table in memory are created only once if they take at most this
 
 
 class Source(Protocol):
@@ -76,7 +76,7 @@ class HeldRows:
 
     @property
     def resident(self) -> bool:
-        """Always."""
+        """Always True."""
         return True
 
     @property
@@ -131,7 +131,7 @@ class Table:
     read_as : ReadColumns or None
         How columns were read that hold values other than bits, and the columns that did not enter.
     levels : Coding or None
-        For rows selected from a table with nominal or ordinal columns: how these became bits.
+        For rows selected from a table with nominal or ordinal columns: how these columns became bits.
     version : int or None
         The version of a Delta table; None for all other tables.
 
@@ -171,7 +171,7 @@ class Table:
 
     @classmethod
     def of_rows(cls, x: Any, observed: Bits, names: tuple[str, ...] | None, levels: Coding | None = None) -> Table:
-        """Return a table of this class over checked rows in memory; a class method can be sent without rows."""
+        """Return a table of this class over checked rows in memory; a class method is sent to workers without rows."""
         return cls(MemorySource(x, observed), names, levels=levels)
 
     @property
@@ -249,7 +249,7 @@ class Table:
                 )
             sample_weight = self.read_as.weights(sample_weight, self.shape[0])
         weights = np.asarray(sample_weight, np.float64)
-        weighted = self.with_weights(weights)  # which checks them
+        weighted = self.with_weights(weights)  # checks the weights
         return weighted if self.weights is None else self.with_weights(weights * self.weights)
 
     def part_rows(self, height: int) -> int:

@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 CHUNK_BYTES = 1 << 23
-# A gzipped text that decompresses to more than FREE bytes and more than RATIO times its size counts as a bomb. Tables
-# with one 1 per thousand cells reach 390 times at gzip's best level, a bomb 1,000 times.
+# A gzipped text that decompresses to more than FREE bytes and more than RATIO times its size counts as a bomb. At
+# gzip's best level, tables with one 1 per thousand cells reach a ratio of 390, bombs 1,000.
 FREE = 1 << 24
 RATIO = 400
 SAMPLE_BYTES = 1 << 18  # of a text, from which its encoding is detected
-MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
-# Control characters that no text file has, as bytes: a file with them is not in a one-byte encoding.
-CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
-NAMES = {"\t": "a tab", " ": "a space"}  # of characters between cells, in messages
+BYTE_ORDER_MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+# Control characters, as bytes. Text in a one-byte encoding has none of them.
+CONTROL_BYTES = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
+SEPARATOR_NAMES = {"\t": "a tab", " ": "a space"}  # of characters between cells, in messages
 
 
 class CappedReader(io.RawIOBase):
@@ -39,18 +39,18 @@ class CappedReader(io.RawIOBase):
     def __init__(self, path: Place, max_bytes: int) -> None:
         self._path, self._max_bytes, self._n_read = path, max_bytes, 0
         with reading(path):
-            self._packed = open_file(path)
-            self._size = path.stat().st_size if isinstance(path, Path) else getattr(self._packed, "size", None)
+            self._raw_file = open_file(path)
+            self._size = path.stat().st_size if isinstance(path, Path) else getattr(self._raw_file, "size", None)
         if self._size is not None and self._size > max_bytes:
-            self._packed.close()
+            self._raw_file.close()
             raise too_large(path, max_bytes)
-        self._zipped = path.suffix.lower() == ".gz"
-        self._file = gzip.GzipFile(fileobj=self._packed) if self._zipped else self._packed
+        self._is_gzip = path.suffix.lower() == ".gz"
+        self._file = gzip.GzipFile(fileobj=self._raw_file) if self._is_gzip else self._raw_file
 
     @property
     def share(self) -> float | None:
         """The share of the file that was read; None if its size is unknown."""
-        return min(1.0, self._packed.tell() / self._size) if self._size else None
+        return min(1.0, self._raw_file.tell() / self._size) if self._size else None
 
     def readable(self) -> bool:
         """Return True."""
@@ -64,7 +64,7 @@ class CappedReader(io.RawIOBase):
             self._n_read += len(chunk)
             if self._n_read > self._max_bytes:
                 raise too_large(self._path, self._max_bytes)
-            if self._zipped and self._n_read > max(FREE, RATIO * self._packed.tell()):
+            if self._is_gzip and self._n_read > max(FREE, RATIO * self._raw_file.tell()):
                 raise TableError(
                     f"the file decompresses to more than {RATIO} times its size, which suggests a gzip bomb. If it is "
                     "a real table, decompress it first (gunzip), or write it as Parquet."
@@ -75,7 +75,7 @@ class CappedReader(io.RawIOBase):
     def close(self) -> None:
         """Close the file."""
         self._file.close()
-        self._packed.close()
+        self._raw_file.close()
         super().close()
 
 
@@ -108,7 +108,7 @@ def read_lines(path: Place, max_bytes: int) -> tuple[str, ...]:
 
 def detect_encoding(head: bytes) -> str:
     """Return the encoding of a text: by its byte order mark, UTF-8 if possible, else that of Windows or latin-1."""
-    for mark, name in MARKS:
+    for mark, name in BYTE_ORDER_MARKS:
         if head.startswith(mark):
             return name
     even, odd = head[:SAMPLE_BYTES:2].count(0), head[1:SAMPLE_BYTES:2].count(0)
@@ -117,9 +117,9 @@ def detect_encoding(head: bytes) -> str:
         return "utf-16-be" if even > odd else "utf-16-le"
     if _is_text(head, "utf-8"):
         return "utf-8"
-    if CONTROLS.search(head) is None:
+    if CONTROL_BYTES.search(head) is None:
         return "cp1252" if _is_text(head, "cp1252") else "latin-1"
-    return "utf-8"  # whose error names the invalid byte
+    return "utf-8"  # decoding then raises an error that names the invalid byte
 
 
 def _is_text(head: bytes, encoding: str) -> bool:

@@ -219,7 +219,7 @@ def test_sparse_rows_of_errors_are_rows_of_the_file(tmp_path):
 @pytest.mark.thin(2)
 @pytest.mark.parametrize("position", [0, 150])
 def test_stored_nan(tmp_path, position, monkeypatch):
-    monkeypatch.setattr("hiddenbits.data.arrays.source.SAMPLE", 100)
+    monkeypatch.setattr("hiddenbits.data.arrays.source.SAMPLE_CELLS", 100)
     matrix = sparse.csr_array(bits(60, 12).astype("f4"))
     matrix.data[position] = np.nan
     path = write_sparse(tmp_path / "x.zarr", matrix)

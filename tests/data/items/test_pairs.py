@@ -78,7 +78,7 @@ def lines_of(x, order="sorted", seed=0):
 def on_disk(monkeypatch):
     """Rows go to temporary files from the first batch on, and are sorted a few items at a time."""
     monkeypatch.setattr(gather, "HELD_BYTES", 0)
-    monkeypatch.setattr(gather, "SORTED", 30)
+    monkeypatch.setattr(gather, "SORT_ITEMS", 30)
     monkeypatch.setattr("hiddenbits.data.named.parquet.files.BATCH_ROWS", (13, 13))
 
 
@@ -167,7 +167,7 @@ def test_any_lines(tmp_path_factory, valued, lines, group, grouped, spilled):
     pattern = write(path, lines, group=group, files=min(2, len(lines)))
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings(record=True) as caught:
         patch.setattr(gather, "HELD_BYTES", 0 if spilled else 1e9)
-        patch.setattr(gather, "SORTED", 7)
+        patch.setattr(gather, "SORT_ITEMS", 7)
         warnings.simplefilter("always")
         warnings.simplefilter("ignore", SpilledTableWarning)
         if any(len(set(saw)) > 1 for saw in cells.values()):
@@ -215,7 +215,7 @@ def test_rows_on_disk(tmp_path, on_disk, kind, order):
 @pytest.mark.filterwarnings("ignore::hiddenbits.exceptions.SpilledTableWarning")
 def test_sorted_lines_take_little_memory(tmp_path, monkeypatch):
     monkeypatch.setattr(gather, "HELD_BYTES", 1 << 18)
-    monkeypatch.setattr(gather, "SORTED", 1 << 14)
+    monkeypatch.setattr(gather, "SORT_ITEMS", 1 << 14)
     n = 1_000_000
     pq.write_table(pa.table({"who": np.arange(n) // 4, "what": np.arange(n) % 4}), tmp_path / "x.parquet")
     tracemalloc.start()

@@ -123,7 +123,7 @@ def opened(path, options):
 def assert_same_table(path, monkeypatch, block_bytes, **options):
     """Open a file by blocks, from its second row on, and line by line."""
     with monkeypatch.context() as patch:
-        patch.setattr("hiddenbits.data.named.csv.read.SAMPLE", 1)
+        patch.setattr("hiddenbits.data.named.csv.read.SAMPLE_ROWS", 1)
         patch.setattr(text_rows, "BLOCK_BYTES", block_bytes)
         patch.setattr(text_rows, "ROW_BYTES", 1)
         quick = opened(path, options)

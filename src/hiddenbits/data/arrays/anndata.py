@@ -23,8 +23,8 @@ def within_anndata(data: Any, *, names: Any, layer: str | None = None) -> tuple[
         A layer instead of X.
     """
     if layer is not None and layer not in data.layers:
-        listed = ", ".join(repr(str(name)) for name in data.layers) or "none"
-        raise TableError(f"The AnnData has no layer {layer!r}. Its layers are: {listed}.")
+        layers = ", ".join(repr(str(name)) for name in data.layers) or "none"
+        raise TableError(f"The AnnData has no layer {layer!r}. Its layers are: {layers}.")
     cells = data.X if layer is None else data.layers[layer]
     column_names = tuple(str(name) for name in data.var_names) if names is None else names
     if cells is None:

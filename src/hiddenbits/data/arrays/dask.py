@@ -93,7 +93,7 @@ def _open_array(data: Any, request: Request) -> Table:
             "Use smaller chunks: rechunk the array."
         )
     chunks = DaskChunks.of(data, heights)
-    chunks = chunks.counted() if -1 in heights else chunks
+    chunks = chunks.with_heights() if -1 in heights else chunks
     check_shape(chunks.n_rows, n_columns)
     can_miss = data.dtype.kind in "fO" or np.ma.isMaskedArray(data._meta)
     rows = DaskRows(chunks, widths, is_sparse, float(n_columns), can_miss)
@@ -113,7 +113,7 @@ class DaskRows:
     chunks : DaskChunks
         The chunks that hold the rows.
     widths : tuple of int
-        Columns of the adjacent blocks of a chunk of rows.
+        Number of columns of each of the adjacent blocks of a chunk.
     is_sparse : bool
         Whether blocks are SciPy sparse arrays.
     row_items : float
@@ -137,11 +137,11 @@ class DaskRows:
 
     def mapped(self, function: Callable[[Any, int], T], start: int, stop: int) -> Iterator[T]:
         """Yield function(rows, first row) of each chunk; all are computed together."""
-        of_blocks = partial(_from_blocks, self.widths, self.is_sparse, function)
-        yield from self.chunks.compute(of_blocks, self.chunks.pieces(start, stop))
+        block_function = partial(_from_blocks, self.widths, self.is_sparse, function)
+        yield from self.chunks.compute(block_function, self.chunks.pieces(start, stop))
 
     def only(self, start: int, stop: int) -> DaskRows:
-        """Return the rows with only what rows start to stop need, so that less is sent."""
+        """Return the rows with only the chunks that rows start to stop need, so that less is sent."""
         return replace(self, chunks=self.chunks.only(start, stop))
 
 
@@ -159,7 +159,7 @@ def _from_blocks(
     high: int,
     first_row: int,
 ) -> T:
-    """Return the function of some rows of a chunk, after comparing its blocks with dask's metadata."""
+    """Return `function` of some rows of a chunk, after comparing its blocks with dask's metadata."""
     for block, width in zip(blocks, widths, strict=True):
         if not (sparse.issparse(block) if is_sparse else isinstance(block, np.ndarray)):
             raise TableError(

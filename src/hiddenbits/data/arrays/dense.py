@@ -89,7 +89,7 @@ def as_array(X: Any) -> Any:
         if isinstance(X, (list, tuple)) and any(np.ma.isMaskedArray(row) for row in X):
             return np.ma.array(X)
         array = np.asarray(X)
-        # With text, numbers have become text, too: as objects, errors name the position of a cell that is not binary.
+        # If there is text, NumPy turns numbers into text, too. Objects keep them, for errors about single cells.
         return np.asarray(X, dtype=object) if array.dtype.kind in "US" else array
     except (ValueError, TypeError, OverflowError) as error:
         raise TableError(

@@ -17,8 +17,8 @@ from hiddenbits.data.file_request import FileRequest, check_shape, check_widths,
 from hiddenbits.data.table import Table
 from hiddenbits.exceptions import TableError
 
-SPARSE = {"csr_matrix": "csr", "csc_matrix": "csc"}  # AnnData's names
-LISTED = 100  # maximum number of names in a message
+SPARSE_FORMATS = {"csr_matrix": "csr", "csc_matrix": "csc"}  # AnnData's names
+MAX_SHOWN_NAMES = 100  # maximum number of names in a message
 
 Names = tuple[str, ...] | None
 
@@ -76,7 +76,7 @@ def open_stored(
     storage: Storage = "dense" if arrays[0].kind == "dense" else "sparse"
     converter = CellConverter(storage, n_columns, request.empty, request.threshold, names)
     with reading(request.files[0]):
-        converter.convert_no_rows()  # refuses options that no cell could satisfy
+        converter.convert_no_rows()  # checks the options
     if arrays[0].kind != "csc":
         return Table(open_rows(arrays, converter, nan=nan), names)
     pieces: list[tuple[Bits, Bits]] = []
@@ -118,11 +118,11 @@ def _find(find: Find, root: str, layer: str | None) -> tuple[str, str | None]:
 
 def _listed(group: Any) -> str:
     """Return the names in a group, for messages."""
-    return ", ".join(sorted(repr(str(name)) for name in group or ())[:LISTED]) or "nothing that can be listed"
+    return ", ".join(sorted(repr(str(name)) for name in group or ())[:MAX_SHOWN_NAMES]) or "nothing that can be listed"
 
 
 def _is_table(node: Any) -> bool:
-    return hasattr(node, "dtype") or (node is not None and _attribute(node, "encoding-type") in SPARSE)
+    return hasattr(node, "dtype") or (node is not None and _attribute(node, "encoding-type") in SPARSE_FORMATS)
 
 
 def _attribute(node: Any, key: str) -> Any:
@@ -143,7 +143,7 @@ def _table(store: Store, find: Find, name: str) -> DenseRows | SparseRows:
             )
         return DenseRows(store, array)
     encoding, shape = _attribute(node, "encoding-type"), _attribute(node, "shape")
-    if encoding not in SPARSE:
+    if encoding not in SPARSE_FORMATS:
         raise TableError(f"{name!r} is stored as {encoding!r}, not as an array, a csr_matrix or a csc_matrix.")
     if not isinstance(shape, list) or len(shape) != 2 or any(type(number) is not int for number in shape):
         raise TableError(f"the sparse table {name!r} is damaged: its shape is {str(shape)[:100]}. Write it again.")

@@ -20,9 +20,9 @@ from hiddenbits.data.locations.places import Place, RemoteFile, map_places, open
 from hiddenbits.data.table import Table
 from hiddenbits.exceptions import TableError
 
-SMALL = 1 << 28  # mapped files up to this size are treated as in memory; larger ones are loaded by parts
-HEADER = 4096  # headers hardly ever exceed this; rows are fetched separately
-BYTES = (np.dtype(np.bool_), np.dtype(np.uint8))
+MAX_RESIDENT_BYTES = 1 << 28  # mapped files up to this size are treated as in memory; larger ones are loaded by parts
+HEADER_BYTES = 4096  # headers hardly ever exceed this; rows are fetched separately
+BYTE_TYPES = (np.dtype(np.bool_), np.dtype(np.uint8))
 
 T = TypeVar("T")
 
@@ -56,17 +56,17 @@ class NpyRows:
             self._check(array.shape, not array.flags.c_contiguous, array.dtype)
             yield function(array[start:stop], start)
             return
-        with open_file(self.place, HEADER) as file:
+        with open_file(self.place, HEADER_BYTES) as file:
             self._check(*_header(file))
-            row = self.shape[1]
-            bytes_ = np.empty((stop - start, row), np.uint8)
-            file.seek(file.tell() + start * row)
-            if file.readinto(bytes_.data) < bytes_.size:
+            row_bytes = self.shape[1]
+            cells = np.empty((stop - start, row_bytes), np.uint8)
+            file.seek(file.tell() + start * row_bytes)
+            if file.readinto(cells.data) < cells.size:
                 raise TableError("the file was cut short. Write it again.")
-        yield function(bytes_, start)
+        yield function(cells, start)
 
     def _check(self, shape: tuple[int, ...], fortran: bool, dtype: np.dtype[Any]) -> None:
-        if shape != self.shape or dtype not in BYTES or fortran:
+        if shape != self.shape or dtype not in BYTE_TYPES or fortran:
             raise TableError("the file has changed since the table was opened. Open the table again.")
 
 
@@ -86,8 +86,8 @@ def open_npy(request: FileRequest) -> Table:
     check_widths(request.files, [file_array.shape[1] for file_array in file_arrays])
     converter = converter_for(request, file_arrays[0].shape[1])
     rows = [file_array for file_array in file_arrays if isinstance(file_array, NpyRows)]
-    large = sum(one.shape[0] * one.shape[1] for one in rows) > SMALL
-    if len(rows) == len(file_arrays) and (len(rows) > 1 or large or isinstance(rows[0].place, RemoteFile)):
+    is_large = sum(file_rows.shape[0] * file_rows.shape[1] for file_rows in rows) > MAX_RESIDENT_BYTES
+    if len(rows) == len(file_arrays) and (len(rows) > 1 or is_large or isinstance(rows[0].place, RemoteFile)):
         return Table(open_rows(rows, converter), request.names)
     pieces = []
     for place, file_array in zip(request.files, file_arrays, strict=True):
@@ -106,11 +106,11 @@ def converter_for(request: FileRequest, n_columns: int) -> CellConverter:
 
 
 def _open_rows(place: Place, request: FileRequest) -> NpyRows | NDArray[Any]:
-    """Return the rows of a file of bytes; for other types the array, which is read if the file is remote."""
+    """Return the rows of a file of bytes; for other types the array, read into memory if the file is remote."""
     with reading(place):
         if isinstance(place, RemoteFile):
             place = place.with_version()
-            with open_file(place, HEADER) as file:
+            with open_file(place, HEADER_BYTES) as file:
                 shape, fortran, dtype = _header(file)
         else:
             array = _memory_map(place)
@@ -118,8 +118,8 @@ def _open_rows(place: Place, request: FileRequest) -> NpyRows | NDArray[Any]:
         if len(shape) != 2:
             raise TableError(f"a table has rows and columns, but the array has {len(shape)} dimension(s).")
         check_shape(*shape)
-        if request.packed or (dtype in BYTES and request.threshold is None and not fortran):
-            converter_for(request, shape[1]).convert_no_rows()  # refuses options that no cell could satisfy
+        if request.packed or (dtype in BYTE_TYPES and request.threshold is None and not fortran):
+            converter_for(request, shape[1]).convert_no_rows()  # checks the options
             return NpyRows(place, shape)
         if isinstance(place, RemoteFile):
             with open_file(place) as file:
@@ -139,5 +139,5 @@ def _memory_map(path: Path) -> NDArray[Any]:
 
 def _header(file: io.BufferedReader) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     """Read a header: the shape, whether the order is Fortran's, and the type."""
-    first = npy.read_magic(file) == (1, 0)
-    return npy.read_array_header_1_0(file) if first else npy.read_array_header_2_0(file)
+    is_version_1 = npy.read_magic(file) == (1, 0)
+    return npy.read_array_header_1_0(file) if is_version_1 else npy.read_array_header_2_0(file)

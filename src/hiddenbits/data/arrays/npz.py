@@ -56,8 +56,8 @@ def _read(
         raise TableError(f"the file holds {len(sizes)} arrays: choose one with key=. They are: {listed}.")
     if key is not None and key not in sizes:
         raise TableError(f"the file holds no array {key!r}. Its arrays are: {listed}.")
-    wanted = list(sizes) if key is None else [key]
-    total = sum(sizes[name] for name in wanted)
+    selected = list(sizes) if key is None else [key]
+    total = sum(sizes[name] for name in selected)
     if total > max_bytes:
         raise TableError(
             f"the arrays take {total} bytes, above max_bytes={max_bytes}. Raise max_bytes=, or save the table as "
@@ -65,7 +65,7 @@ def _read(
         )
     file.seek(0)
     if not is_sparse:
-        array = np.load(file, allow_pickle=False)[wanted[0]]
+        array = np.load(file, allow_pickle=False)[selected[0]]
         if array.ndim != 2:
             raise TableError(f"a table has rows and columns, but the array has {array.ndim} dimension(s).")
         check_shape(*array.shape)

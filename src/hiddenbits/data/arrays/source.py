@@ -18,7 +18,7 @@ from hiddenbits.data.masks import Mask, in_storage, mask_bytes, mask_for
 from hiddenbits.data.table import MemorySource
 from hiddenbits.exceptions import TableError
 
-SAMPLE = 1 << 18  # cells of each array that are searched for missing values
+SAMPLE_CELLS = 1 << 18  # cells of each array that are searched for missing values
 
 Storage = Literal["dense", "sparse", "packed"]
 T = TypeVar("T")
@@ -48,9 +48,9 @@ class RowArray(Protocol):
         ...
 
     def mapped(self, function: Callable[[Any, int], T], start: int, stop: int) -> Iterator[T]:
-        """Yield function(values, first row) of runs of rows that together are rows start to stop, in order.
+        """Yield function(values, first row) for each piece of rows start to stop, in order.
 
-        Values are an ndarray, a sparse array of SciPy's, or packed bits.
+        The values are an ndarray, a SciPy sparse array, or packed bits.
         """
         ...
 
@@ -95,7 +95,7 @@ class CellConverter:
         return int(np.prod(observed.shape)) - int(observed.row_sums().sum())
 
     def convert_no_rows(self) -> tuple[Bits, Bits]:
-        """Return (x, observed) of no rows; refuses options that no cell could satisfy."""
+        """Return (x, observed) of no rows; raises an error for options that no cell could satisfy."""
         if self.storage == "sparse":
             return self(sparse.csr_array((1, self.n_columns), dtype=np.uint8)[:0], 0)
         width = self.n_columns if self.storage == "dense" else (self.n_columns + 7) // 8
@@ -163,7 +163,7 @@ class ArraySource:
         return stack(xs), stack(masks)
 
     def only(self, start: int, stop: int) -> ArraySource:
-        """Return the source with only what rows start to stop need, so that less is sent if arrays are large."""
+        """Return the source with only the data that rows start to stop need, so that less is sent to workers."""
         ranges = {id(array): (low, high) for array, low, high in self._array_ranges(start, stop)}
         cut = (array.only(*ranges.get(id(array), (0, 0))) if hasattr(array, "only") else array for array in self.arrays)
         return replace(self, arrays=tuple(cut))
@@ -204,14 +204,14 @@ def open_rows(arrays: Sequence[RowArray], converter: CellConverter, *, nan: bool
     is_dense = converter.storage != "sparse"
     if converter.empty == "missing" and not is_dense:
         return replace(source, mask="observed", share=1 - source.row_cells / converter.n_columns)
-    may_miss = [array for array in arrays if array.can_miss] if converter.empty != "zero" else []
-    if not may_miss or nan is False:
+    arrays_with_missing = [array for array in arrays if array.can_miss] if converter.empty != "zero" else []
+    if not arrays_with_missing or nan is False:
         return source
     if nan:
         return replace(source, mask="missing")
     n_missing_cells = n_cells = 0
-    for array in may_miss:
-        rows = min(int(max(1, SAMPLE // max(array.row_items, 1.0))), array.shape[0])
+    for array in arrays_with_missing:
+        rows = min(int(max(1, SAMPLE_CELLS // max(array.row_items, 1.0))), array.shape[0])
         n_cells += rows * converter.n_columns
         with nullcontext() if array.place is None else reading(array.place):
             n_missing_cells += sum(array.mapped(converter.count_missing, 0, rows))
@@ -227,7 +227,7 @@ def memory_source(pieces: Sequence[tuple[Bits, Bits]]) -> MemorySource:
 
 
 def stack(pieces: Sequence[Bits]) -> Bits:
-    """Return the stacked pieces, in their own storage if all have the same."""
+    """Return the stacked pieces, in their storage if all have the same, otherwise dense."""
     first, n_columns = pieces[0], pieces[0].shape[1]
     if len(pieces) == 1:
         return first

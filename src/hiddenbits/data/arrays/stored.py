@@ -87,14 +87,14 @@ class StoredArray:
 def declared(node: Any, name: str, max_bytes: float = math.inf) -> StoredArray:
     """Return the metadata of an array of numbers, after checking its sizes against the limit."""
     if node is None or node.dtype.kind not in "biuf":
-        what = "is not there" if node is None else f"holds {node.dtype.str}, not numbers"
-        raise TableError(f"the array {name!r} {what}. Cells must be 0, 1 or missing; write them again.")
+        unit = "is not there" if node is None else f"holds {node.dtype.str}, not numbers"
+        raise TableError(f"the array {name!r} {unit}. Cells must be 0, 1 or missing; write them again.")
     chunk = None if node.chunks is None else tuple(int(n) for n in node.chunks)
     array = StoredArray(name, tuple(int(n) for n in node.shape), node.dtype.str, chunk)
-    for what, size in (("chunk", math.prod(chunk or ()) * node.dtype.itemsize), ("row", array.row_bytes)):
+    for unit, size in (("chunk", math.prod(chunk or ()) * node.dtype.itemsize), ("row", array.row_bytes)):
         if size > max_bytes:
             raise TableError(
-                f"a {what} of the array {name!r} declares {size} bytes, above max_bytes={max_bytes}. Write it again in "
+                f"a {unit} of the array {name!r} declares {size} bytes, above max_bytes={max_bytes}. Write it again in "
                 "smaller chunks, or raise max_bytes=."
             )
     return array

@@ -120,7 +120,7 @@ def _find(store: Any, name: str) -> Any:
     except FileNotFoundError:
         return None
     metadata = node.metadata
-    codecs = [getattr(metadata, part, None) for part in ("filters", "compressor", "codecs")]
-    if "pickle" in repr(codecs).lower():  # numcodecs has such a codec, and would run its programs
+    codecs = [getattr(metadata, key, None) for key in ("filters", "compressor", "codecs")]
+    if "pickle" in repr(codecs).lower():  # numcodecs has a codec that would run such programs
         raise TableError(f"{name!r} is stored as pickles, which are programs and never run. Write numbers.")
     return node

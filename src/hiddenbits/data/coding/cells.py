@@ -1,4 +1,4 @@
-"""The cells of a column, stored as its distinct values and the number of the value in each row."""
+"""The cells of a column: its distinct values, and for each row the number of its value."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hiddenbits.data.coding.vocabulary import Key, is_na, key_of, none_is_na
 
 Category = str | int | float | bool
 
-FEW_VALUES = 8
+MAX_COMPARED_VALUES = 8
 NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,14})(\.[0-9]+)?")  # 007 is no number
 
 
@@ -26,7 +26,7 @@ def is_category(value: Any) -> bool:
 
 
 class KeptColumn(Protocol):
-    """A column whose own values are kept with the rows, in memory or in the files."""
+    """A column whose original values can be read, from memory or from the files."""
 
     def part(self, start: int = 0, stop: int | None = None) -> ColumnCells:
         """Return some rows of the column."""
@@ -43,7 +43,7 @@ class KeptColumn(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class ColumnCells:
-    """A column: its name, distinct values (None for a missing value), and the number of the value in each row.
+    """A column: its name, distinct values (None for a missing value), and for each row the number of its value.
 
     `form` is "date" or "other" if the type of the column shows that it holds neither numbers nor categories; `number`
     is the type in which its numbers are compared with a threshold: as a float32, 0.1 is not above 0.1.
@@ -62,7 +62,7 @@ class ColumnCells:
 
     def counts(self) -> list[int]:
         """Return how often each of the values occurs."""
-        if len(self.values) <= FEW_VALUES:  # comparing bytes is faster than counting whole numbers
+        if len(self.values) <= MAX_COMPARED_VALUES:  # comparing bytes is faster than counting whole numbers
             return [int(np.count_nonzero(self.rows == k)) for k in range(len(self.values))]
         counts: list[int] = np.bincount(self.rows, minlength=len(self.values)).tolist()
         return counts
@@ -73,7 +73,7 @@ class ColumnCells:
         return np.asarray(numbers[self.rows], np.float64)
 
     def first_row(self, number: int) -> int:
-        """Return the first row that has a value, by the number of the value."""
+        """Return the first row that has the value with this number."""
         return int(np.flatnonzero(self.rows == number)[0])
 
     def part(self, start: int = 0, stop: int | None = None) -> ColumnCells:
@@ -89,15 +89,15 @@ class ColumnCells:
         return self.values
 
     def filled(self, imputed: Sequence[Any], missing: Sequence[bool]) -> list[Any]:
-        """Return the cells, and the imputed ones where a value counts as missing."""
-        return [new if missing[k] else self.values[k] for k, new in zip(self.rows.tolist(), imputed, strict=True)]
+        """Return the cells, with imputed values for missing ones; `missing` is by the number of the value."""
+        return [fill if missing[k] else self.values[k] for k, fill in zip(self.rows.tolist(), imputed, strict=True)]
 
 
 def keys_of(values: Sequence[Any]) -> list[Key | None]:
     """Return the distinct values of a column as they are compared; None for missing values, also for "n/a" etc."""
     keys = [None if value is None else key_of(value) for value in values]
-    none_too = none_is_na(keys)
-    return [None if key is None or is_na(key) or (none_too and key == "none") else key for key in keys]
+    none_is_missing = none_is_na(keys)
+    return [None if key is None or is_na(key) or (none_is_missing and key == "none") else key for key in keys]
 
 
 def common_type(values: Iterable[Any]) -> type:
@@ -119,7 +119,7 @@ def _type_of(value: Any) -> type:
     return str if number is None else float if number[1] else int
 
 
-def small(rows: NDArray[Any], n_values: int) -> NDArray[Any]:
+def compact(rows: NDArray[Any], n_values: int) -> NDArray[Any]:
     """Return numbers of values in the smallest type that holds them."""
     dtype = np.uint8 if n_values <= 256 else np.uint16 if n_values <= 65536 else np.int32
     return rows.astype(dtype, copy=False)

@@ -13,11 +13,11 @@ from hiddenbits.data.coding.vocabulary import Key, key_of
 from hiddenbits.exceptions import TableError
 
 ALL = "*"  # in missing=: all columns
-ABOVE = re.compile(r"^>\s*([-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)$")  # in recode=: "> 40"
+THRESHOLD_RULE = re.compile(r"^>\s*([-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)$")  # in recode=: "> 40"
 ONE_HOT = "one-hot"
 METADATA = "metadata"
 TYPES = ("binary", "nominal", "ordinal", METADATA)
-NOT_YET = ("continuous", "count", "quantiles")
+UNSUPPORTED_TYPES = ("continuous", "count", "quantiles")
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Choices:
         Columns that do not enter because they name the rows.
     recode : dict
         By column: which values are 1 and 0, as in ``{"yes": 1}`` (all others are then 0), with "" for a missing value;
-        ``"> 40"``, 1 for numbers above 40; ``"one-hot"``, a binary column for each value. Such columns exclude each
+        ``"> 40"``, 1 for numbers above 40; ``"one-hot"``, a binary column for each value. One-hot columns exclude each
         other, which violates the local independence of latent class models.
     missing : dict or None
         By column, ``"*"`` for all: values that mean "not observed". Columns listed here, even with no values, are not
@@ -80,7 +80,7 @@ class Choices:
             None if columns is None else _listed(columns, "columns"),
             _listed(drop, "drop"),
             _listed(id, "id"),
-            _checked_code({} if recode is None else recode),
+            _checked_recode({} if recode is None else recode),
             None if missing is None else _checked_missing(missing),
             _checked_types({} if column_types is None else column_types),
             sample_weight,
@@ -89,8 +89,8 @@ class Choices:
     def __bool__(self) -> bool:
         return self != Choices()
 
-    def over(self, other: Choices) -> Choices:
-        """Return these choices, completed by those of another."""
+    def completed_by(self, other: Choices) -> Choices:
+        """Return these choices, completed by other choices; these have precedence."""
         missing = None
         if self.missing is not None or other.missing is not None:
             missing = {**(other.missing or {}), **(self.missing or {})}
@@ -118,7 +118,7 @@ class Choices:
         weights = set(numbers_of(names, [self.sample_weight], "sample_weight") if self.sample_weight else ())
         codes, missing = _by_number(names, self.recode, "recode"), _by_number(names, self.missing or {}, "missing")
         types = _by_number(names, self.types, "column_types")
-        typed = _by_number(names, {name: type_ for name, type_ in self.types.items() if name != ALL}, "column_types")
+        by_name = _by_number(names, {name: type_ for name, type_ in self.types.items() if name != ALL}, "column_types")
         options = []
         for j, name in enumerate(names):
             excluded = j in dropped | ids | weights or (included is not None and j not in included)
@@ -131,7 +131,7 @@ class Choices:
             named = (included is not None and j in included) or j in codes
             values = () if self.missing == {} else missing.get(j)
             keys = None if values is None else tuple(map(key_of, values))
-            options.append(ColumnOptions(named, excluded, j in ids, codes.get(j), keys, types.get(j), j not in typed))
+            options.append(ColumnOptions(named, excluded, j in ids, codes.get(j), keys, types.get(j), j not in by_name))
         return options
 
 
@@ -139,7 +139,7 @@ class Choices:
 class ColumnOptions:
     """The options of one column: whether it enters or names the rows; its recoding, codes for missing values and type.
 
-    `is_named`: columns= or recode= names the column, so it must enter. `type_of_all`: its type is the one given for all
+    `is_named`: columns= or recode= names the column, so it must enter. `type_of_all`: the user gave its type for all
     columns.
     """
 
@@ -162,11 +162,11 @@ def _listed(value: Any, option: str) -> tuple[str | int, ...]:
     return listed
 
 
-def _checked_code(recode: Any) -> dict[str, Any]:
+def _checked_recode(recode: Any) -> dict[str, Any]:
     if not isinstance(recode, Mapping):
         raise TypeError(f"recode={recode!r} must be a dict by column, such as recode={{'q3': {{'yes': 1}}}}.")
     for name, code in recode.items():
-        if isinstance(code, str) and (code == ONE_HOT or ABOVE.match(code)):
+        if isinstance(code, str) and (code == ONE_HOT or THRESHOLD_RULE.match(code)):
             continue
         valid = (
             isinstance(code, Mapping)
@@ -188,7 +188,7 @@ def _checked_types(types: Any) -> dict[str, Any]:
     """Return types by column, as `Choices` has them; a single word is the type of all columns, "auto" sets none."""
     by_column = dict(types) if isinstance(types, Mapping) else {ALL: types}
     for name, type_ in by_column.items():
-        if isinstance(type_, str) and type_ in NOT_YET:
+        if isinstance(type_, str) and type_ in UNSUPPORTED_TYPES:
             raise ValueError(
                 f"column_types= for column {name!r}: {type_!r} columns cannot be modeled yet. Exclude the column with "
                 f"'{METADATA}', or make it binary with recode=."
@@ -219,13 +219,13 @@ def _values(values: Any) -> tuple[Any, ...]:
 
 def numbers_of(names: Sequence[str], selected: Sequence[str | int], option: str) -> list[int]:
     """Return the numbers of the columns selected by name, number or pattern; each may be selected once."""
-    number = {name: j for j, name in enumerate(names)}
+    number_of = {name: j for j, name in enumerate(names)}
     numbers: list[int] = []
     for key in selected:
         if isinstance(key, int):
             matches = [key] if 0 <= key < len(names) else []
-        elif key in number:
-            matches = [number[key]]
+        elif key in number_of:
+            matches = [number_of[key]]
         else:
             matches = [j for j, name in enumerate(names) if "*" in key and fnmatchcase(name, key) and j not in numbers]
         if not matches:

@@ -18,18 +18,18 @@ from hiddenbits.data.coding.vocabulary import Key, key_of, means_yes
 from hiddenbits.exceptions import TableError
 from hiddenbits.quoting import quoted
 
-How = Literal["binary", "values", "one-hot", "above", "nominal", "ordinal"]
-HOW: tuple[How, ...] = ("binary", "values", "one-hot", "above", "nominal", "ordinal")
+Method = Literal["binary", "values", "one-hot", "above", "nominal", "ordinal"]
+ALL_METHODS: tuple[Method, ...] = ("binary", "values", "one-hot", "above", "nominal", "ordinal")
 FRAMES = ("pandas", "polars", "pyarrow", "modin", "cudf")
 LEVELS = ("nominal", "ordinal")  # a column of levels: one group of bits, of which a recorded cell has one
-HAVE_BITS = ("one-hot", *LEVELS)  # a bit for each value
+MULTI_BIT = ("one-hot", *LEVELS)  # methods with a bit for each value
 BIT_KEYS: dict[Key, int] = {0.0: 0, 1.0: 1, "false": 0, "true": 1}
 MISSING, UNKNOWN = 2, 3  # codes of a cell other than 0 and 1
-MOST_LEVELS = 1000
-MOST_CODES = 6  # codes that a meaning lists
-# For some rows: the bits of a column, (bits, rows), and which rows are not observed, if any.
-Coded = Callable[[slice], tuple[Bytes, NDArray[np.bool_] | None]]
-WEIGHTS_AT_ONCE = 1 << 22  # rows
+MAX_LEVELS = 1000
+MAX_SHOWN_CODES = 6  # codes that a meaning lists
+# From a slice of rows to the bits of a column, (bits, rows), and which rows are missing (None: none).
+BitCoder = Callable[[slice], tuple[Bytes, NDArray[np.bool_] | None]]
+WEIGHT_CHUNK_ROWS = 1 << 22  # rows
 
 
 @dataclass(frozen=True)
@@ -41,20 +41,20 @@ class CodedColumn:
     name : str
         Its name in the table.
     how : {"binary", "values", "one-hot", "above", "nominal", "ordinal"}
-        As it is; by lists of the values that are 1 and 0; a binary column for each value; 1 for numbers above a
-        threshold; levels of one column, which is ordinal in this order.
+        "binary": cells are bits already; "values": `ones` and `zeros` list the values; "one-hot": a binary column for
+        each value; "above": 1 above the threshold; "nominal", "ordinal": levels of one column, lowest first.
     ones, zeros : tuple
-        The values that are 1 and 0; if each value has a bit of its own, `ones` are these values.
+        The values that are 1 and 0; if each value has its own bit, `ones` are all values.
     missing : tuple
         Values that mean "not observed".
     if_missing : {0, 1} or None
-        What an empty cell becomes; None: not observed.
+        The bit of an empty cell; None: not observed.
     threshold : float or None
-        Of "above".
+        For "above".
     """
 
     name: str
-    how: How = "binary"
+    how: Method = "binary"
     ones: tuple[Category, ...] = field(default=(), repr=False)  # values of cells, which may be hidden
     zeros: tuple[Category, ...] = field(default=(), repr=False)
     missing: tuple[Category, ...] = field(default=(), repr=False)
@@ -62,36 +62,36 @@ class CodedColumn:
     threshold: float | None = None
 
     @property
-    def is_sound(self) -> bool:
+    def is_consistent(self) -> bool:
         """Whether a column read from a file is consistent."""
         values = (*self.ones, *self.zeros, *self.missing)
         has_values = {"values": bool(self.ones or self.zeros)}
-        has_values |= dict.fromkeys(HAVE_BITS, bool(self.ones) and not self.zeros)
+        has_values |= dict.fromkeys(MULTI_BIT, bool(self.ones) and not self.zeros)
         return (
-            self.how in HOW
+            self.how in ALL_METHODS
             and self.if_missing in (None, 0, 1)
             and (self.how == "above") == (isinstance(self.threshold, float) and abs(self.threshold) < float("inf"))
             and (self.how == "above") == (self.threshold is not None)
             and has_values.get(self.how, not (self.ones or self.zeros))
             and all(map(is_category, values))
             and len(set(map(key_of, values))) == len(values)
-            and len(self.ones) <= MOST_LEVELS
+            and len(self.ones) <= MAX_LEVELS
         )
 
     @property
     def labels(self) -> list[str]:
         """Names of the bits."""
-        return [f"{self.name}={value}" for value in self.ones] if self.how in HAVE_BITS else [self.name]
+        return [f"{self.name}={value}" for value in self.ones] if self.how in MULTI_BIT else [self.name]
 
     @property
     def levels(self) -> list[str]:
-        """The value that a 1 of each bit stands for."""
-        return [str(one) for one in (self.ones if self.how in HAVE_BITS else (self.words[1] or 1,))]
+        """For each bit the value that a 1 stands for."""
+        return [str(value) for value in (self.ones if self.how in MULTI_BIT else (self.value_names[1] or 1,))]
 
     @cached_property
     def _codes(self) -> dict[Key, int]:
         """The code of each known value: 0, 1 or `MISSING`; if each value has a bit, numbers after `UNKNOWN`."""
-        if self.how in HAVE_BITS:
+        if self.how in MULTI_BIT:
             codes = {key_of(value): UNKNOWN + 1 + k for k, value in enumerate(self.ones)}
         elif self.how == "values":
             codes = {key_of(value): bit for bit, values in ((1, self.ones), (0, self.zeros)) for value in values}
@@ -108,44 +108,44 @@ class CodedColumn:
                 return int(number(key) > number(self.threshold))
         return self._codes.get(key, UNKNOWN)
 
-    def coded(self, codes: NDArray[np.int32], rows: AnyArray) -> Coded:
-        """Return the bits of a column, from the codes of its distinct values and the number of the value in each row.
+    def bit_coder(self, codes: NDArray[np.int32], rows: AnyArray) -> BitCoder:
+        """Return a function of the bits, from codes of the distinct values, and for each row the number of its value.
 
         A missing cell of a column of levels has none of its bits set, and needs no mask.
         """
         missing = codes == MISSING
         has_mask = self.how not in LEVELS and bool(missing.any())
-        levels = np.arange(UNKNOWN + 1, UNKNOWN + 1 + len(self.ones)) if self.how in HAVE_BITS else np.ones(1)
+        levels = np.arange(UNKNOWN + 1, UNKNOWN + 1 + len(self.ones)) if self.how in MULTI_BIT else np.ones(1)
         bits = (codes == levels[:, None]).view(np.uint8)
-        only = int(np.argmax(bits[0])) if self.how not in HAVE_BITS and bits.sum() == 1 else None
+        single_value = int(np.argmax(bits[0])) if self.how not in MULTI_BIT and bits.sum() == 1 else None
 
-        def some_of(some: slice) -> tuple[Bytes, NDArray[np.bool_] | None]:
-            numbers = rows[some]  # comparing is faster than indexing
-            row_bits = bits[:, numbers] if only is None else (numbers == only).view(np.uint8)
-            return row_bits, missing[numbers] if has_mask else None
+        def bits_of_rows(selected: slice) -> tuple[Bytes, NDArray[np.bool_] | None]:
+            row_values = rows[selected]  # comparing is faster than indexing
+            row_bits = bits[:, row_values] if single_value is None else (row_values == single_value).view(np.uint8)
+            return row_bits, missing[row_values] if has_mask else None
 
-        return some_of
+        return bits_of_rows
 
     def decode(self, bits: AnyArray) -> list[Any]:
-        """Return the more probable of the user's own values for P(bit = 1) of some rows, (rows, bits).
+        """Return the most probable of the user's values for each row, from P(bit = 1), (rows, bits).
 
         If a bit stands for several values, the result names all of them: "4 or 5", "> 40". Probabilities of binary
         columns stay as they are.
         """
         if self.how == "binary":
             return [float(p) for p in bits[:, 0]]
-        if self.how in HAVE_BITS:
+        if self.how in MULTI_BIT:
             return [self.ones[k] for k in bits.argmax(axis=1).tolist()]
-        words = self.words
-        return [words[int(p > 0.5)] for p in bits[:, 0]]
+        value_names = self.value_names
+        return [value_names[int(p > 0.5)] for p in bits[:, 0]]
 
     @property
-    def fills(self) -> tuple[Any, ...]:
+    def decoded_values(self) -> tuple[Any, ...]:
         """The values that `decode` can return."""
-        return self.ones if self.how in HAVE_BITS else () if self.how == "binary" else self.words
+        return self.ones if self.how in MULTI_BIT else () if self.how == "binary" else self.value_names
 
     @property
-    def words(self) -> tuple[Any, Any]:
+    def value_names(self) -> tuple[Any, Any]:
         """The values that the bits 0 and 1 stand for."""
         if self.how == "above":
             return f"<= {self.threshold:g}", f"> {self.threshold:g}"
@@ -156,10 +156,10 @@ class CodedColumn:
         """The meanings of 1 and 0 in each bit."""
         if self.how == "binary":
             return (Meaning(self.name),)
-        if self.how in HAVE_BITS:
+        if self.how in MULTI_BIT:
             values = zip(self.labels, self.ones, strict=True)
             return tuple(Meaning(label, "level", str(value), "another value") for label, value in values)
-        negative, positive = ("missing" if word is None else str(word) or "another value" for word in self.words)
+        negative, positive = ("missing" if word is None else str(word) or "another value" for word in self.value_names)
         if self.how == "above":
             return (Meaning(self.name, "above", positive, negative),)
         ones, zeros = ([key_of(value) for value in values] for values in (self.ones, self.zeros))
@@ -168,7 +168,7 @@ class CodedColumn:
         numbers = [key for key in (*ones, *zeros) if isinstance(key, float)]
         if len(numbers) == len(ones) + len(zeros):
             codes = [f"{number:.15g}" for number in sorted(numbers)]
-            codes = codes if len(codes) <= MOST_CODES else [*codes[:2], "...", codes[-1]]
+            codes = codes if len(codes) <= MAX_SHOWN_CODES else [*codes[:2], "...", codes[-1]]
             return (Meaning(self.name, "codes", positive, negative, tuple(codes)),)
         yes = bool(ones) and self.if_missing != 1 and all(means_yes(key, zeros) for key in ones)
         return (Meaning(self.name, "yes" if yes else "word", positive, negative),)
@@ -190,9 +190,9 @@ class Coding:
     columns : tuple of CodedColumn
         The columns that enter the model.
     excluded : tuple of str
-        Columns that do not.
+        Columns that do not enter.
     ids : tuple of str
-        Of these, those that name the rows, according to the user.
+        The excluded columns that name the rows, according to the user.
     named : bool
         Whether the columns have names; otherwise they are identified by position.
     frame : str or None
@@ -268,16 +268,16 @@ class Coding:
         absent = [column.name for column in self.columns if column.name not in names]
         if absent:
             listed = ", ".join(map(repr, absent[:8])) + (", ..." if len(absent) > 8 else "")
-            what = "a column" if len(absent) == 1 else "columns"
+            noun = "a column" if len(absent) == 1 else "columns"
             raise TableError(
-                f"The table lacks {what} of the fit: {listed}. Add them; a column that was not recorded may hold "
+                f"The table lacks {noun} of the fit: {listed}. Add them; a column that was not recorded may hold "
                 "missing values only."
             )
 
     def applied_to(self, names: Sequence[str]) -> Coding:
-        """Return the coding of a table with these columns, where all that it does not name are excluded."""
-        inside = {column.name for column in self.columns}
-        excluded = tuple(name for name in names if name not in inside)
+        """Return the coding of a table with these columns; columns that it does not name are excluded."""
+        in_model = {column.name for column in self.columns}
+        excluded = tuple(name for name in names if name not in in_model)
         return replace(self, excluded=excluded, ids=tuple(name for name in self.ids if name in excluded))
 
     def bits_of(self) -> list[slice]:
@@ -291,7 +291,7 @@ class Coding:
         return all(column.how == "binary" for column in self.columns)
 
     def conflict(self, other: Coding) -> str | None:
-        """Return the first column that the two read differently; None if they agree on all that both have."""
+        """Return the first column that the two codings read differently; None if they agree on all shared columns."""
         by_name = {column.name: column for column in other.columns}
         for column in self.columns:
             match = by_name.get(column.name)
@@ -325,16 +325,16 @@ class Coding:
                 for name, how, ones, zeros, missing, if_missing, threshold in plain["columns"]
             )
             coding = cls(columns, tuple(plain["excluded"]), tuple(plain["ids"]), plain["named"], plain["frame"])
-            if coding.to_plain() == plain and coding._is_sound():
+            if coding.to_plain() == plain and coding._is_consistent():
                 return coding
         raise ValueError("the coding of its columns is damaged")
 
-    def _is_sound(self) -> bool:
+    def _is_consistent(self) -> bool:
         names = [*(column.name for column in self.columns), *self.excluded]
         return (
             len(self.columns) > 0
             and all(isinstance(name, str) for name in names)
-            and all(column.is_sound for column in self.columns)
+            and all(column.is_consistent for column in self.columns)
             and len(set(names)) == len(names)
             and len(set(self.labels)) == len(self.labels)
             and set(self.ids) <= set(self.excluded)
@@ -345,7 +345,7 @@ class Coding:
 
 @dataclass(frozen=True, eq=False)
 class ReadColumns:
-    """The columns that a table was read from: how they were coded, and their own values.
+    """The columns that a table was read from: how they were coded, and their original values.
 
     Attributes
     ----------
@@ -354,8 +354,8 @@ class ReadColumns:
     order : tuple of str
         Names of all columns, in the order of the file or frame.
     cells : dict of str to ColumnCells or another KeptColumn
-        The columns that did not enter, and those whose values were recoded; columns of tables on disk stay in the
-        files, from which rows are read when needed.
+        The columns that did not enter or were recoded; columns of tables on disk stay in the files, and their rows are
+        read when needed.
     descriptions : tuple of ColumnDescription
         The description of each column; empty if nothing had to be inferred.
     """
@@ -366,7 +366,7 @@ class ReadColumns:
     descriptions: tuple[Any, ...] = field(default=(), repr=False)
 
     def beside(self, start: int = 0, stop: int | None = None) -> dict[str, list[Any]]:
-        """Return the cells of the columns that did not enter: those that name rows first."""
+        """Return the cells of the columns that did not enter; columns that name rows come first."""
         return {name: self.cells[name].listed(start, stop) for name in self.names_beside}
 
     def weights(self, name: str, n_rows: int) -> Floats:
@@ -378,8 +378,8 @@ class ReadColumns:
                 f"{listed}."
             )
         weights = np.empty(n_rows)
-        for start in range(0, n_rows, WEIGHTS_AT_ONCE):
-            cells = self.cells[name].part(start, min(start + WEIGHTS_AT_ONCE, n_rows))
+        for start in range(0, n_rows, WEIGHT_CHUNK_ROWS):
+            cells = self.cells[name].part(start, min(start + WEIGHT_CHUNK_ROWS, n_rows))
             known = np.array([key if isinstance(key, float) else np.nan for key in cells.keys])
             weights[start : start + len(cells.rows)] = known[cells.rows]
             if (invalid := np.flatnonzero(np.isnan(known)[cells.rows])).size:
@@ -393,38 +393,38 @@ class ReadColumns:
 
     @property
     def names_beside(self) -> list[str]:
-        """Names of the columns that did not enter: those that name rows first."""
+        """Names of the columns that did not enter; columns that name rows come first."""
         names = dict.fromkeys((*self.coding.ids, *self.coding.excluded))
         return [name for name in names if name in self.cells]
 
     @property
     def names(self) -> list[str]:
         """Names of all columns whose cells are known, in the order of the file or frame."""
-        inside = {column.name for column in self.coding.columns}
-        return [name for name in self.order if name in inside or name in self.cells]
+        in_model = {column.name for column in self.coding.columns}
+        return [name for name in self.order if name in in_model or name in self.cells]
 
     def in_order(self, completed: AnyArray, start: int = 0) -> dict[str, list[Any]]:
-        """Return completed rows, the first of which is row `start`, as all columns of the file, in its order."""
+        """Return completed rows, from row `start` on, as all columns of the file, in the order of the file."""
         columns = {**self.decoded(completed, start), **self.beside(start, start + len(completed))}
         return {name: columns[name] for name in self.names}
 
     def types(self) -> dict[str, type]:
         """Return the type (bool, int, float, str) of each column whose cells are the user's own values."""
-        fills = {column.name: column.fills for column in self.coding.columns}
-        return {name: common_type([*cells.examples(), *fills.get(name, ())]) for name, cells in self.cells.items()}
+        decoded = {column.name: column.decoded_values for column in self.coding.columns}
+        return {name: common_type([*cells.examples(), *decoded.get(name, ())]) for name, cells in self.cells.items()}
 
     def decoded(self, completed: AnyArray, start: int = 0) -> dict[str, list[Any]]:
-        """Return completed rows, P(bit = 1) in every cell, in the user's own values; observed cells stay the same."""
+        """Return completed rows, with P(bit = 1) in every cell, in the user's values; observed cells stay the same."""
         stop, decoded = start + len(completed), {}
         for column, bits in zip(self.coding.columns, self.coding.bits_of(), strict=True):
             p = completed[:, bits]
             as_bits = column.how == "above" and column.name not in self.cells  # one threshold for all columns
-            filled = p[:, 0].tolist() if as_bits else column.decode(p)
+            cells = p[:, 0].tolist() if as_bits else column.decode(p)
             if column.name in self.cells:
-                cells = self.cells[column.name].part(start, stop)
-                missing = [column.code_of(key) == MISSING for key in cells.keys]
-                if any(isinstance(value, str) for value in cells.values):
-                    filled = [new if new is None else str(new) for new in filled]
-                filled = cells.filled(filled, missing)
-            decoded[column.name] = filled
+                originals = self.cells[column.name].part(start, stop)
+                missing = [column.code_of(key) == MISSING for key in originals.keys]
+                if any(isinstance(value, str) for value in originals.values):
+                    cells = [value if value is None else str(value) for value in cells]
+                cells = originals.filled(cells, missing)
+            decoded[column.name] = cells
         return decoded

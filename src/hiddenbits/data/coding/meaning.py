@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Form = Literal["bit", "yes", "word", "codes", "above", "level"]
-MOST_NAMED, MOST_VALUES = 2, 6  # columns that a sentence names, and values that it lists
+MAX_NAMED_COLUMNS, MAX_LISTED_VALUES = 2, 6  # columns that a sentence names, and values that it lists
 
 
 @dataclass(frozen=True)
@@ -17,10 +17,10 @@ class Meaning:
     Attributes
     ----------
     column : str
-        Its name; with the value, if each value of a column has a binary column.
+        The name of the column; with the value, if each value has its own binary column.
     form : {"bit", "yes", "word", "codes", "above", "level"}
-        1 is a 1 in the table; a word for yes; another word; one of several numbers that are codes; a number above a
-        threshold; the value in the name of the column.
+        What 1 means: a 1 in the table; a word for yes; another word; one of several codes, which are numbers; a number
+        above a threshold; the value in the name of the column.
     one, zero : str
         The values as text.
     codes : tuple of str
@@ -45,7 +45,7 @@ class Meaning:
 
     @property
     def tail(self) -> str:
-        """What follows the name of the column, if that alone does not describe a 1."""
+        """The text after the name of the column, if the name alone does not describe a 1."""
         if self.is_yes or self.form == "level":
             return ""
         return f" {self.one}" if self.form == "above" else f" = {self.one}"
@@ -83,21 +83,21 @@ def sentence(meanings: Sequence[Meaning], quoted: Callable[[str], str], option: 
         one = "" if meaning.form == "level" else meaning.one
         groups.setdefault((meaning.form, one, meaning.codes), []).append(meaning.column)
     order = sorted(groups, key=lambda group: -len(groups[group]))
-    coded = next((group for group in order if group[0] == "codes"), None)
+    codes_group = next((group for group in order if group[0] == "codes"), None)
     parts = []
-    for group in order[:MOST_VALUES]:
+    for group in order[:MAX_LISTED_VALUES]:
         form, one, codes = group
-        change = f"; change with {option}" if group == coded else ""
-        what = f" (codes {_listed(codes)}{change})" if codes else ""
-        parts.append((_value(form, one, quoted), f"in {_columns(groups[group], len(meanings), quoted)}{what}"))
-    if further := order[MOST_VALUES:]:
-        parts.append(("other values", f"in {_count(sum(len(groups[group]) for group in further))}"))
-    if len(parts) == 1 and coded is not None:
-        value, where = parts[0]
-        return f"{value[0].upper()}{value[1:]} {'are' if ' or ' in value else 'is'} counted as yes {where}."
+        change = f"; change with {option}" if group == codes_group else ""
+        details = f" (codes {_listed(codes)}{change})" if codes else ""
+        parts.append((_value(form, one, quoted), f"in {_columns(groups[group], len(meanings), quoted)}{details}"))
+    if other_groups := order[MAX_LISTED_VALUES:]:
+        parts.append(("other values", f"in {_count(sum(len(groups[group]) for group in other_groups))}"))
+    if len(parts) == 1 and codes_group is not None:
+        value, place = parts[0]
+        return f"{value[0].upper()}{value[1:]} {'are' if ' or ' in value else 'is'} counted as yes {place}."
     phrases = [" ".join(part) for part in parts]
-    last = ", and " if any(" and " in phrase for phrase in phrases) else " and "
-    return f"{'1 means' if coded is None else 'Counted as yes:'} {_listed(phrases, last)}."
+    conjunction = ", and " if any(" and " in phrase for phrase in phrases) else " and "
+    return f"{'1 means' if codes_group is None else 'Counted as yes:'} {_listed(phrases, conjunction)}."
 
 
 def _value(form: Form, one: str, quoted: Callable[[str], str]) -> str:
@@ -113,12 +113,12 @@ def _value(form: Form, one: str, quoted: Callable[[str], str]) -> str:
 def _columns(names: Sequence[str], n_columns: int, quoted: Callable[[str], str]) -> str:
     if 1 < len(names) == n_columns:
         return f"all {_count(n_columns)}"
-    return _listed([quoted(name) for name in names]) if len(names) <= MOST_NAMED else _count(len(names))
+    return _listed([quoted(name) for name in names]) if len(names) <= MAX_NAMED_COLUMNS else _count(len(names))
 
 
 def _count(number: int) -> str:
     return f"{number:,} column{'' if number == 1 else 's'}"
 
 
-def _listed(texts: Sequence[str], last: str = " and ") -> str:
-    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])}{last}{texts[-1]}"
+def _listed(texts: Sequence[str], conjunction: str = " and ") -> str:
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])}{conjunction}{texts[-1]}"

@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-Key = float | str  # a cell as it is compared: a number, or a word
+Key = float | str  # the form in which cells are compared: a number, or a word
 
 NA_STRINGS = frozenset({"", "na", "n/a", "nan", "null", "?", "."})  # always read as missing values
-TRUTHS: dict[str, float] = {"true": 1.0, "false": 0.0}
+BOOLEAN_WORDS: dict[str, float] = {"true": 1.0, "false": 0.0}
 
 
 def _pairs(text: str) -> tuple[tuple[str, str], ...]:
@@ -39,7 +39,7 @@ PAIRS = YES_NO + _pairs(
     """
 )
 YES = frozenset(yes for yes, _ in YES_NO)
-TICKS = frozenset({"x", "✓", "✔"})  # of a box that is ticked or left empty
+TICKS = frozenset({"x", "✓", "✔"})  # in a column of boxes that are ticked or empty
 # "not selected" is the 0 of "selected", "keine Allergie" that of "Allergie"
 DENIALS = ("not ", "nicht ", "kein ", "keine ", "pas de ")
 NEGATIONS = ("not ", "no ", "non ", "non-", "not-", "nicht ", "kein ", "keine ", "pas de ", "un", "in", "dis", "never ")
@@ -133,14 +133,14 @@ NUMBERED = re.compile(
 WORDS = (
     NA_STRINGS
     | MISSING_WORDS
-    | frozenset(TRUTHS)
+    | frozenset(BOOLEAN_WORDS)
     | {word for pair in PAIRS for word in pair}
     | {word for scale in SCALES for word in scale}
 )
 
 
 def key_of(value: Any) -> Key:
-    """Return a cell as it is compared: numbers by value, known words in lower case, other words as they are.
+    """Return the form in which a cell is compared: a number, a known word in lower case, or another word unchanged.
 
     Examples
     --------
@@ -171,7 +171,7 @@ def number_of(text: str) -> float | None:
 
 
 def plain_number(number: float) -> int | float:
-    """Return a number as people write it: a whole one as an int, up to the largest that floats hold exactly."""
+    """Return a number as people write it: an int if it is whole and floats hold it exactly."""
     return int(number) if number.is_integer() and abs(number) < 2**53 else number  # infinity stays
 
 
@@ -181,14 +181,14 @@ def is_na(key: Key) -> bool:
 
 
 def none_is_na(keys: Iterable[Key | None]) -> bool:
-    """Whether "none" is Python's word for a missing value, as it is among numbers, and not one of several answers.
+    """Whether "none" means a missing value, as among numbers, and is not one of several answers.
 
     Examples
     --------
     >>> none_is_na([0.0, 1.0, "none"]), none_is_na(["none", "current", "former"])
     (True, False)
     """
-    words = {key for key in keys if isinstance(key, str)} - TRUTHS.keys() - NA_STRINGS
+    words = {key for key in keys if isinstance(key, str)} - BOOLEAN_WORDS.keys() - NA_STRINGS
     return words == {"none"}
 
 
@@ -200,8 +200,8 @@ def plain_word(key: Key) -> str:
 def positive_value(first: Key, second: Key) -> tuple[Key, bool]:
     """Return which of two values is 1, and whether their meaning decides this.
 
-    For words their meaning decides, or that of their first words, or their order on a known scale, if known; otherwise
-    the last in the alphabet is 1. For numbers it is the larger.
+    Words are decided by their meaning, by that of their first words, or by their order on a known scale; if none of
+    these is known, the last in the alphabet is 1. Of two numbers, the larger is 1.
 
     Examples
     --------
@@ -234,7 +234,7 @@ def positive_value(first: Key, second: Key) -> tuple[Key, bool]:
 def means_yes(value: Key, others: Iterable[Key]) -> bool:
     """Whether a value means yes, given the other values of its column.
 
-    Single letters mean yes only together with their no, ticks such as "x" only if all other cells are empty.
+    Single letters mean yes only if the column has their no, ticks such as "x" only if all other cells are empty.
 
     Examples
     --------
@@ -243,10 +243,10 @@ def means_yes(value: Key, others: Iterable[Key]) -> bool:
     >>> means_yes("No", ["yes"]), means_yes("s", ["m"]), means_yes("female", ["male"]), means_yes(2.0, [1.0])
     (False, False, False, False)
     """
-    word, no = _first_word(plain_word(value)), [_first_word(plain_word(other)) for other in others]
-    if any((word, other) in YES_NO for other in no):
+    word, other_words = _first_word(plain_word(value)), [_first_word(plain_word(other)) for other in others]
+    if any((word, other) in YES_NO for other in other_words):
         return True
-    return (word in YES and len(word) > 1) or (word in TICKS and not no)
+    return (word in YES and len(word) > 1) or (word in TICKS and not other_words)
 
 
 def _first_word(text: str) -> str:
@@ -274,11 +274,11 @@ def in_scale_order(words: list[str]) -> tuple[str, ...] | None:
 
 
 def _without_shared_words(words: list[str]) -> dict[str, str] | None:
-    """Return texts by their words that are not in all of them; None if no word is in all, or nothing else is left."""
+    """Return each text by its words that not all texts have; None if they share no word, or a text has no others."""
     split = [word.split() for word in words]
     shared = set(split[0]).intersection(*split[1:]) if split else set()
-    own = {" ".join(one for one in part if one not in shared): word for part, word in zip(split, words, strict=True)}
-    return own if shared and len(own) == len(words) and "" not in own else None
+    own_words = {" ".join(w for w in part if w not in shared): word for part, word in zip(split, words, strict=True)}
+    return own_words if shared and len(own_words) == len(words) and "" not in own_words else None
 
 
 def in_order_of_size(keys: Sequence[Key]) -> list[Key] | None:
@@ -300,7 +300,7 @@ def in_order_of_size(keys: Sequence[Key]) -> list[Key] | None:
 
 
 def _low_end(match: re.Match[str]) -> tuple[float, int]:
-    """Return where a range begins (ends, if it has no beginning), and -1, 0 or 1 to sort equal ones by."""
+    """Return the lower end of a range (the upper, if it has no lower), and -1, 0 or 1 to sort equal ends by."""
     low = float(match["low"].replace(",", ""))
     before, after = (match["before"] or "").strip(), (match["after"] or "").strip()
     if before in ("<", "<=", "\u2264", "under", "below", "up to", "less than") or after.endswith(

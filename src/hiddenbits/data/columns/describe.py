@@ -1,4 +1,4 @@
-"""The type that a column seems to have, inferred from its distinct values and their counts. Nothing is read here.
+"""Infers the type of a column from its distinct values and their counts; reads no data.
 
 | inferred type | rule |
 |---|---|
@@ -8,7 +8,7 @@
 | ordinal | 3 to 11 whole numbers in even steps, or labels of a known scale, or ranges such as "20-29" |
 | nominal | at most 50 words, or whole numbers, each of which occurs about twice or more |
 | date | every value is written as a date or a time |
-| id | all different (in 5 rows or more), or named so and nearly all different |
+| id | all different (in 5 rows or more), or nearly all different and named like an id |
 | constant | one value in every row |
 | several codes | cells with several codes, such as "E11;I10" |
 | continuous | numbers, also such as "1,200" and "45%" |
@@ -16,7 +16,7 @@
 
 Codes for missing values are searched for in columns of the first five types: words such as "don't know", and numbers
 such as -99 or 9 that lie far from all other values of the column. The user must confirm them; they never become bits.
-So it is with numbers that have a decimal comma in some cells and a point in others.
+The user must also decide about numbers that have a decimal comma in some cells and a point in others.
 """
 
 from __future__ import annotations
@@ -60,14 +60,14 @@ InferredType = Literal[
 READ_AS_BITS: tuple[InferredType, ...] = ("binary", "two values")
 AMBIGUOUS: tuple[InferredType, ...] = ("one value or missing", "ordinal", "nominal", "several codes")
 
-MOST_ORDERED = 11  # whole numbers, or the range that they lie in
-MOST_NOMINAL = 50
-FEWEST_IDS = 5  # rows; in fewer, values may all be different by chance
-NEARLY_ALL = 0.9  # of the rows differ in a column that is named like an id
+MAX_ORDINAL_RANGE = 11  # number of whole numbers in an ordinal column, and the range that they lie in
+MAX_NOMINAL_VALUES = 50
+MIN_ID_ROWS = 5  # in fewer rows, all values may be different by chance
+MIN_ID_SHARE = 0.9  # minimum share of different values in a column that is named like an id
 
 SEPARATORS = (";", "|", ",")  # between codes
-LONGEST_CODE = 40
-LEAST_SHARE = 0.05  # of the cells have several codes
+MAX_CODE_CHARACTERS = 40
+MIN_SHARE_WITH_CODES = 0.05  # minimum share of cells with several codes
 
 NUMERAL = re.compile(  # 1,200 and 1 200,50 and 0,5 and 45 % and € 12
     r"""(?x) ^[-+]? [$€£¥]?\s? (?: \d{1,3}(?:[,.'\s\u00a0\u202f]\d{3})+(?:[.,]\d+)? | \d*[.,]?\d+ )
@@ -85,7 +85,7 @@ class ColumnDescription:
     name : str
         Its name.
     inferred_type : str
-        Its type, codes for missing values set aside.
+        The type of its values without codes for missing values.
     values : tuple of (value, count)
         Its distinct values other than missing ones: in order, or the most frequent first if they have no order.
     n_rows, n_missing : int
@@ -196,14 +196,14 @@ def _counts_by_key(counts: Mapping[Any, int], missing: set[Key]) -> tuple[dict[K
     """Return the most frequent spelling of each value, and its count; missing values and codes are excluded."""
     labels: dict[Key, Any] = {}
     key_counts: dict[Key, int] = {}
-    best: dict[Key, int] = {}
+    top_counts: dict[Key, int] = {}
     for value, count in counts.items():
         key = None if value is None else key_of(value)
         if key is None or not count or is_na(key) or key in missing:
             continue
         key_counts[key] = key_counts.get(key, 0) + count
-        if count > best.get(key, 0):
-            best[key] = count
+        if count > top_counts.get(key, 0):
+            top_counts[key] = count
             labels[key] = plain_number(key) if isinstance(value, str) and isinstance(key, float) else value
     if none_is_na(key_counts):
         del labels["none"], key_counts["none"]
@@ -230,18 +230,18 @@ def _infer_type(
         return "date", sorted(keys)
     are_repeated = len(keys) * 2 <= n_cells or (len(keys) <= 5 and (len(keys) < n_cells or not _are_phrases(words)))
     if not words:
-        whole = all(key == int(key) for key in numbers)
-        if whole and numbers[-1] - numbers[0] < MOST_ORDERED:
+        are_whole = all(key == int(key) for key in numbers)
+        if are_whole and numbers[-1] - numbers[0] < MAX_ORDINAL_RANGE:
             return "ordinal", list(numbers)
-        if not whole and {0.0, 1.0} <= set(numbers) and len(keys) <= MOST_ORDERED:
+        if not are_whole and {0.0, 1.0} <= set(numbers) and len(keys) <= MAX_ORDINAL_RANGE:
             return "nominal", list(numbers)  # bits, and a few other values
-        if not whole or len(keys) > MOST_ORDERED or len(keys) * 4 > n_cells:
+        if not are_whole or len(keys) > MAX_ORDINAL_RANGE or len(keys) * 4 > n_cells:
             return "continuous", list(numbers)
         return ("ordinal" if _in_even_steps(numbers) else "nominal"), list(numbers)
     if (scale := in_order_of_size(keys) if numbers else in_scale_order(words)) is not None:
         return "ordinal", list(scale)
-    among_bits = numbers and set(numbers) <= {0.0, 1.0} and len(words) <= MOST_ORDERED
-    if len(keys) <= MOST_NOMINAL and (are_repeated or among_bits):
+    among_bits = numbers and set(numbers) <= {0.0, 1.0} and len(words) <= MAX_ORDINAL_RANGE
+    if len(keys) <= MAX_NOMINAL_VALUES and (are_repeated or among_bits):
         return "nominal", frequent
     return "text", frequent
 
@@ -258,16 +258,16 @@ def _are_phrases(words: Sequence[str]) -> bool:
 
 
 def _identifies_rows(name: str, keys: Sequence[Key], n_cells: int) -> bool:
-    """Whether the values are those of an id: nearly all different if the name is that of an id, else all different.
+    """Whether the values are ids: nearly all different if the column is named like an id, otherwise all different.
 
     Numbers that are all different are usually measurements; they are an id if they count rows.
     """
-    if is_id_name(name) and len(keys) >= 3 and len(keys) >= NEARLY_ALL * n_cells:
+    if is_id_name(name) and len(keys) >= 3 and len(keys) >= MIN_ID_SHARE * n_cells:
         return True
     numbers = [key for key in keys if isinstance(key, float)]
-    if ends_in_id(name) and len(numbers) == len(keys) > MOST_ORDERED and all(key == int(key) for key in numbers):
+    if ends_in_id(name) and len(numbers) == len(keys) > MAX_ORDINAL_RANGE and all(key == int(key) for key in numbers):
         return True  # of a person, school or county that has several rows
-    if len(keys) < n_cells or n_cells < FEWEST_IDS:
+    if len(keys) < n_cells or n_cells < MIN_ID_ROWS:
         return False
     if len(numbers) < len(keys):
         return not all(isinstance(key, str) and DATE.match(key) for key in keys)
@@ -280,17 +280,17 @@ def missing_codes(
     """Return the values that look like codes for missing values.
 
     These are known words, and numbers such as -9, 99 or 998 if they lie below or above all other values, at a distance
-    of more than one step of whole numbers and of more than there is between any two others. With a `threshold`, single
-    digits above the others are counts; but a distant number such as 99 that is the most frequent (`counts`) is a
-    code, and so is -99 among numbers that are not negative.
+    of more than 1 that exceeds the distance between any two others. With a `threshold`, single digits above the others
+    are counts; but a distant number such as 99 that is the most frequent (`counts`) is a code, and so is -99 among
+    numbers that are not negative.
 
     Examples
     --------
     >>> missing_codes([0.0, 1.0, 9.0]), missing_codes([1.0, 2.0, 3.0, -99.0, -98.0]), missing_codes([7.0, 8.0, 9.0])
     ([9.0], [-99.0, -98.0], [])
     """
-    plus_minus = set(keys) == {"+", "-"}
-    words = [key for key in keys if isinstance(key, str) and key in MISSING_WORDS and not plus_minus]
+    are_signs = set(keys) == {"+", "-"}
+    words = [key for key in keys if isinstance(key, str) and key in MISSING_WORDS and not are_signs]
     answers = [key for key in keys if isinstance(key, str) and (key == "none" or key not in words)]
     if "none" in words and len(answers) > 2 and in_scale_order(answers):
         words.remove("none")  # none, mild, severe
@@ -320,18 +320,18 @@ def _most_frequent(number: float, counts: Mapping[Key, int]) -> bool:
 
 
 def _distant_codes(codes: list[float], others: list[float], *, threshold: bool) -> list[float]:
-    """Return those of the numbers below all others that are far enough away to be codes."""
+    """Return the codes, numbers below all others, that are distant enough from the others to be codes."""
     codes, others = list(codes), list(others)
     while codes:
         gap = (others[0] if others else float("inf")) - codes[-1]
         span = others[-1] - others[0] if others else 0.0
         step = max((b - a for a, b in pairwise(others)), default=1.0)  # 0, 2, 4, 6: 8 is not far away
-        far = gap > max(1.0, span) or (gap > max(1.0, step) and span < MOST_ORDERED)
+        is_distant = gap > max(1.0, span) or (gap > max(1.0, step) and span < MAX_ORDINAL_RANGE)
         if codes[-1] == -1.0 and others in ([1.0], [0.0, 1.0]):
-            far = False  # -1, 0, 1: against, neither, for
+            is_distant = False  # -1, 0, 1: against, neither, for
         if threshold and codes[-1] < 0.0 and others and others[0] <= 0.0 and others[-1] <= 0.0:  # signs are reversed
-            far = codes[-1] <= -77.0 and gap > 2.0 * max(1.0, span)
-        if far and (others or len(codes) > 1):
+            is_distant = codes[-1] <= -77.0 and gap > 2.0 * max(1.0, span)
+        if is_distant and (others or len(codes) > 1):
             return codes
         others.insert(0, codes.pop())
     return []
@@ -340,8 +340,8 @@ def _distant_codes(codes: list[float], others: list[float], *, threshold: bool) 
 def code_separator(keys: Sequence[Key], counts: Mapping[Key, int]) -> str:
     """Return the character between several codes in a cell; empty if cells have one value each.
 
-    Codes are short, and some come first in one cell and later in another. In a column of two values, a semicolon or a
-    bar always separates codes.
+    Codes are short, and some codes that come first in a cell occur later in another. In a column of two values, a
+    semicolon or a bar always separates codes.
 
     Examples
     --------
@@ -351,12 +351,12 @@ def code_separator(keys: Sequence[Key], counts: Mapping[Key, int]) -> str:
     """
     texts = {key: key if isinstance(key, str) else f"{key:g}" for key in keys}
     for separator in SEPARATORS:
-        with_several = [key for key, text in texts.items() if separator in text.strip(f"{separator} ")]
-        n_several, n_cells = (sum(counts.get(key, 1) for key in some) for some in (with_several, keys))
-        if not with_several or n_several < LEAST_SHARE * n_cells:
+        keys_with_several = [key for key, text in texts.items() if separator in text.strip(f"{separator} ")]
+        n_several, n_cells = (sum(counts.get(key, 1) for key in some) for some in (keys_with_several, keys))
+        if not keys_with_several or n_several < MIN_SHARE_WITH_CODES * n_cells:
             continue
         parts = [[code.strip() for code in text.split(separator) if code.strip()] for text in texts.values()]
-        if any(len(code) > LONGEST_CODE for codes in parts for code in codes):
+        if any(len(code) > MAX_CODE_CHARACTERS for codes in parts for code in codes):
             continue
         if separator == "," and all(NUMERAL.match(text) for text in texts.values()):
             continue  # decimal commas, or thousands
@@ -369,7 +369,7 @@ def code_separator(keys: Sequence[Key], counts: Mapping[Key, int]) -> str:
 
 
 def number_notation(keys: Sequence[Key]) -> str:
-    """Return how words that are all numbers are written: "signs" (1,5 and 1.5), "commas", "marks"; else empty.
+    """Return how numbers in text are written: "signs" (1,5 and 1.5), "commas", "marks"; empty if some are not numbers.
 
     Examples
     --------

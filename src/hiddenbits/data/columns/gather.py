@@ -1,4 +1,4 @@
-"""Columns of frames, arrays and lists as their distinct values: Python looks at each distinct value, not at each cell.
+"""Columns of frames, arrays and lists as distinct values, so that Python processes each value, not each cell.
 
 pandas factorizes text, categories have codes, and Arrow's dictionaries and polars' enums number the values that occur.
 Cells of mixed types are numbered one by one, by type and value: True, 1 and 1.0 are equal, but displayed differently.
@@ -18,14 +18,14 @@ from narwhals.exceptions import DuplicateError
 
 from hiddenbits.array_types import AnyArray, Bytes, Rows
 from hiddenbits.data.cell_checks import check_form
-from hiddenbits.data.coding.cells import ColumnCells, is_category, small
+from hiddenbits.data.coding.cells import ColumnCells, compact, is_category
 from hiddenbits.data.coding.vocabulary import plain_number
 from hiddenbits.exceptions import CellTypeError, TableError
 from hiddenbits.quoting import quoted, redacted
 
-MOST_IN_RANGE = 1 << 16  # whole numbers within such a range are numbered without sorting them
-MOST_COUNTED = 2000  # values of a column that are counted one by one; one with more is an id, numbers, dates or text
-MOST_CACHED = 32  # values of an Arrow array that are remembered from part to part
+MAX_NUMBER_RANGE = 1 << 16  # whole numbers within such a range are numbered without sorting them
+MAX_COUNTED = 2000  # values that are counted one by one; a column with more has ids, numbers, dates or text
+MAX_CACHED_VALUES = 32  # values of an Arrow array that are remembered from part to part
 
 
 def is_frame(data: Any) -> bool:
@@ -82,9 +82,9 @@ def cells_of_array(array: AnyArray) -> list[ColumnCells]:
 
 
 def cells_of_series(name: str, series: Any) -> ColumnCells:
-    """Return a column of a frame; as text of the form "date" or "other" if it holds neither numbers nor categories."""
+    """Return a column of a frame; as text, of form "date" or "other", if it holds neither numbers nor categories."""
     if series.implementation.is_pyarrow() and not (series.dtype == nw.Boolean or series.dtype.is_numeric()):
-        return _without_unused(cells_of_arrow(name, _whole(series.to_native())))
+        return _drop_unused_values(cells_of_arrow(name, _as_one_array(series.to_native())))
     return _by_type(name, series)
 
 
@@ -98,9 +98,9 @@ def _by_type(name: str, series: Any) -> ColumnCells:
     if dtype.is_temporal():
         return _as_text(name, series.to_list(), "date")
     if dtype in (nw.String, nw.Categorical, nw.Enum, nw.Object, nw.Unknown):
-        factorized = _factorized(series)
+        factorized = _factorize(series)
         try:
-            return cells_of_objects(name, series.to_list()) if factorized is None else _checked(name, *factorized)
+            return cells_of_objects(name, series.to_list()) if factorized is None else _checked_cells(name, *factorized)
         except TableError:
             pass
     if series.null_count() == len(series):  # a column of missing values alone may be anything
@@ -114,16 +114,16 @@ def cells_of_numbers(name: str, numbers: AnyArray, *, boolean: bool = False) -> 
         numbers = np.ma.filled(numbers if numbers.dtype.kind == "f" else numbers.astype(float), np.nan)
     numbers = np.ascontiguousarray(numbers)  # which a column of a two-dimensional array is not
     kind = numbers.dtype.type if numbers.dtype.kind == "f" else float
-    if (bits := _of_bits(numbers)) is not None:
+    if (bits := _bit_codes(numbers)) is not None:
         values = [False, True] if boolean else [0, 1]
         return ColumnCells(name, values if bits.max(initial=0) <= 1 else [*values, None], bits, number=kind)
     distinct, rows = _distinct_numbers(np.asarray(numbers, np.float64))
     plain = [None if value != value else plain_number(value) for value in distinct.tolist()]
-    return ColumnCells(name, plain, small(rows, len(plain)), number=kind)
+    return ColumnCells(name, plain, compact(rows, len(plain)), number=kind)
 
 
-def _of_bits(numbers: AnyArray) -> Bytes | None:
-    """Return 2 for NaN and the bit for all others, if there are only bits: faster than searching for values."""
+def _bit_codes(numbers: AnyArray) -> Bytes | None:
+    """Return bits, and 2 for NaN, if all numbers are bits or NaN: faster than a search for values. Otherwise None."""
     if numbers.dtype == bool:
         return np.minimum(numbers.view(np.uint8), 1)  # to NumPy any byte but 0 is True
     if numbers.dtype == np.uint8:
@@ -140,17 +140,17 @@ def _of_bits(numbers: AnyArray) -> Bytes | None:
 def cells_of_objects(name: str, cells: Sequence[Any], *, number: int | None = None) -> ColumnCells:
     """Return a column of Python objects, numbered by type and value; None, NaN and the like are missing values.
 
-    An object that is neither a category nor a finite number raises an error; with `number`, that of the column, it
-    includes the position.
+    An object that is neither a category nor a finite number raises an error, with the position if `number`, the number
+    of the column, is given.
     """
-    known: dict[Any, int] = {}
+    number_of: dict[Any, int] = {}
     try:
         keys = ((cell.__class__, cell) for cell in cells)
-        rows = np.fromiter((known.setdefault(key, len(known)) for key in keys), np.int64, len(cells))
+        rows = np.fromiter((number_of.setdefault(key, len(number_of)) for key in keys), np.int64, len(cells))
     except TypeError as error:  # lists and dicts have no hash
         row, cell = next((row, cell) for row, cell in enumerate(cells) if cell.__class__.__hash__ is None)
         raise _invalid_cell(name, number, row, cell) from error
-    return _checked(name, [value for _, value in known], rows, number)
+    return _checked_cells(name, [value for _, value in number_of], rows, number)
 
 
 def cells_of_arrow(name: str, array: Any) -> ColumnCells:
@@ -166,17 +166,17 @@ def cells_of_arrow(name: str, array: Any) -> ColumnCells:
         return cells_of_numbers(name, numbers, boolean=types.is_boolean(array.type))
     if not types.is_dictionary(array.type):
         array = array.dictionary_encode()
-    elif len(array.dictionary) > max(len(array), MOST_COUNTED):  # that of a whole row group
+    elif len(array.dictionary) > max(len(array), MAX_COUNTED):  # that of a whole row group
         array = array.dictionary_decode().dictionary_encode()
     distinct = array.dictionary
-    cached = len(distinct) <= MOST_CACHED
-    known = _of_cached(distinct.type, tuple(distinct.to_pylist())) if cached else _of_arrow_values(distinct)
-    values, codes = known.values, array.indices
-    numbers = np.append(known.rows.astype(np.int64), len(values))
+    is_small = len(distinct) <= MAX_CACHED_VALUES
+    cells = _cached_cells(distinct.type, tuple(distinct.to_pylist())) if is_small else _cells_of_distinct(distinct)
+    values, codes = cells.values, array.indices
+    numbers = np.append(cells.rows.astype(np.int64), len(values))
     if codes.null_count:
         values, codes = [*values, None], codes.fill_null(len(distinct))
     rows = numbers[codes.to_numpy(zero_copy_only=False)]
-    return ColumnCells(name, values, small(rows, len(values)), known.form)
+    return ColumnCells(name, values, compact(rows, len(values)), cells.form)
 
 
 def numbers_of_arrow(array: Any) -> AnyArray | None:
@@ -194,7 +194,7 @@ def numbers_of_arrow(array: Any) -> AnyArray | None:
     return np.ma.MaskedArray(array.fill_null(0).to_numpy(zero_copy_only=False), missing)
 
 
-def _of_arrow_values(distinct: Any) -> ColumnCells:
+def _cells_of_distinct(distinct: Any) -> ColumnCells:
     """Return the cells of Arrow values that are all different, according to their type."""
     import pyarrow as pa
 
@@ -202,14 +202,14 @@ def _of_arrow_values(distinct: Any) -> ColumnCells:
 
 
 @lru_cache(maxsize=4096)
-def _of_cached(type_: Any, values: tuple[Any, ...]) -> ColumnCells:
-    """Do the same for a few values, which occur again in every part."""
+def _cached_cells(type_: Any, values: tuple[Any, ...]) -> ColumnCells:
+    """Return the cells of a few distinct values, cached because every part of the table has the same values."""
     import pyarrow as pa
 
-    return _of_arrow_values(pa.array(values, type_))
+    return _cells_of_distinct(pa.array(values, type_))
 
 
-def _whole(column: Any) -> Any:
+def _as_one_array(column: Any) -> Any:
     """Return the chunks of an Arrow column as one array."""
     import pyarrow as pa
 
@@ -219,10 +219,10 @@ def _whole(column: Any) -> Any:
     return pa.concat_arrays(chunks) if chunks else pa.array([], column.type)
 
 
-def _factorized(series: Any) -> tuple[list[Any], Rows] | None:
-    """Return the distinct values of a column of text or categories, and the number of the value in each cell.
+def _factorize(series: Any) -> tuple[list[Any], Rows] | None:
+    """Return the distinct values of a column of text or categories, and for each cell the number of its value.
 
-    The number of a missing value is -1. None for columns of mixed types.
+    The number of a missing value is -1. Returns None for columns of mixed types.
     """
     native = series.to_native()
     if series.implementation.is_polars():
@@ -246,15 +246,15 @@ def _factorized(series: Any) -> tuple[list[Any], Rows] | None:
     return None
 
 
-def _checked(name: str, distinct: Sequence[Any], rows: Rows, number: int | None = None) -> ColumnCells:
-    """Return a column from its distinct values and the number of the value in each row; values are checked.
+def _checked_cells(name: str, distinct: Sequence[Any], rows: Rows, number: int | None = None) -> ColumnCells:
+    """Return a column from its distinct values, which are checked, and for each row the number of its value.
 
     If all objects are numbers, True, 1 and 1.0 are one value. -1 is the number of a missing value.
     """
     occurs = np.bincount(rows + 1, minlength=len(distinct) + 1) > 0  # categories may list what no row has
-    numbers: list[int] = []
+    new_numbers: list[int] = []
     values: dict[Any, int] = {}
-    plain = [None, *(None if _is_missing(value) else _plain(value) for value in distinct)]
+    plain = [None, *(None if _is_missing(value) else _to_python(value) for value in distinct)]
     types = {type(value) for value, used in zip(plain, occurs.tolist(), strict=True) if used and value is not None}
     numeric, boolean = types <= {bool, int, float}, types == {bool}
     for k, (value, used) in enumerate(zip(plain, occurs.tolist(), strict=True)):
@@ -262,35 +262,35 @@ def _checked(name: str, distinct: Sequence[Any], rows: Rows, number: int | None 
             value = value if boolean else plain_number(_float(value))
         elif used and value is not None and not is_category(value):
             raise _invalid_cell(name, number, int(np.flatnonzero(rows == k - 1)[0]), value)
-        numbers.append(values.setdefault((type(value), value), len(values)) if used else 0)
-    return ColumnCells(name, [value for _, value in values], small(np.array(numbers)[rows + 1], len(values)))
+        new_numbers.append(values.setdefault((type(value), value), len(values)) if used else 0)
+    return ColumnCells(name, [value for _, value in values], compact(np.array(new_numbers)[rows + 1], len(values)))
 
 
-def _without_unused(cells: ColumnCells) -> ColumnCells:
+def _drop_unused_values(cells: ColumnCells) -> ColumnCells:
     """Return a column without values that no row has."""
     occurs = np.bincount(cells.rows, minlength=len(cells.values)) > 0
     if occurs.all():
         return cells
     values = [value for value, used in zip(cells.values, occurs.tolist(), strict=True) if used]
-    return ColumnCells(cells.name, values, small((np.cumsum(occurs) - 1)[cells.rows], len(values)), cells.form)
+    return ColumnCells(cells.name, values, compact((np.cumsum(occurs) - 1)[cells.rows], len(values)), cells.form)
 
 
 def _distinct_numbers(numbers: AnyArray) -> tuple[AnyArray, AnyArray]:
     """Return the distinct numbers, ascending and NaN last, and the position of each cell's number among them."""
     missing = np.isnan(numbers)
-    known = numbers[~missing] if missing.any() else numbers
-    low, high = (known.min(), known.max()) if len(known) else (0.0, 0.0)
-    if not np.isfinite(low) or not high - low < MOST_IN_RANGE or (known != np.rint(known)).any():
+    present = numbers[~missing] if missing.any() else numbers
+    low, high = (present.min(), present.max()) if len(present) else (0.0, 0.0)
+    if not np.isfinite(low) or not high - low < MAX_NUMBER_RANGE or (present != np.rint(present)).any():
         values, rows = np.unique(numbers, return_inverse=True)
         return values, rows.reshape(-1)
     offsets = np.where(missing, high - low + 1, numbers - low).astype(np.intp)
-    occurring = np.flatnonzero(np.bincount(offsets, minlength=1))
-    position = np.zeros(int(high - low) + 2, np.intp)
-    position[occurring] = np.arange(len(occurring))
-    values = occurring + low
+    occurring_offsets = np.flatnonzero(np.bincount(offsets, minlength=1))
+    positions = np.zeros(int(high - low) + 2, np.intp)
+    positions[occurring_offsets] = np.arange(len(occurring_offsets))
+    values = occurring_offsets + low
     if missing.any():
         values[-1] = np.nan
-    return values, position[offsets]
+    return values, positions[offsets]
 
 
 def _as_text(name: str, cells: Iterable[Any], form: str) -> ColumnCells:
@@ -316,7 +316,7 @@ def _is_missing(value: Any) -> bool:
     )
 
 
-def _plain(value: Any) -> Any:
+def _to_python(value: Any) -> Any:
     if isinstance(value, Decimal):
         return float(value)
     return value.item() if isinstance(value, np.generic) else value

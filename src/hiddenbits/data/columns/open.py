@@ -1,4 +1,4 @@
-"""From named columns, whatever they were read from, to a Table: profiles, plan, rows of bits."""
+"""Named columns of any origin become a Table: their profiles, a plan, rows of bits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hiddenbits.data.cell_checks import check_distinct
 from hiddenbits.data.coding.cells import ColumnCells, KeptColumn
 from hiddenbits.data.coding.coded_columns import FRAMES, CodedColumn, Coding, ReadColumns
 from hiddenbits.data.columns.describe import ColumnDescription
-from hiddenbits.data.columns.gather import MOST_COUNTED
+from hiddenbits.data.columns.gather import MAX_COUNTED
 from hiddenbits.data.columns.plan import plan
 from hiddenbits.data.columns.profiles import profile_columns
 from hiddenbits.data.columns.protocol import ColumnOnDisk, Columns, HeldColumns
@@ -66,22 +66,22 @@ def open_columns(columns: Columns, request: Request, *, named: bool = True, fram
         The library of the frame that they come from.
     """
     held = columns.by_name if isinstance(columns, HeldColumns) else {}
-    decided = request.coding is not None or request.plain_only
-    profiles = profile_columns(columns, most=math.inf if held else MOST_COUNTED) if held or not decided else {}
+    is_decided = request.coding is not None or request.plain_only
+    profiles = profile_columns(columns, max_values=math.inf if held else MAX_COUNTED) if held or not is_decided else {}
     if request.coding is not None:
         request.coding.check_columns(columns.names)
         mask = mask_of(request.coding, profiles, columns.n_rows)
         return _table(columns, request.coding, request, mask, named=named)
-    if request.plain_only or (may_be_plain(request) and all(one.is_bits for one in profiles.values())):
+    if request.plain_only or (may_be_plain(request) and all(profile.is_bits for profile in profiles.values())):
         mask = mask_of(plain_coding(columns.names, request), profiles, columns.n_rows)
         return open_bits(columns, request, mask, named=named)
-    planned = plan(profiles, request, named=named, held=held)
-    planned.warn(levels=request.levels)
-    coding = replace(planned.coding, frame=frame if frame in FRAMES else None)
+    column_plan = plan(profiles, request, named=named, held=held)
+    column_plan.warn(levels=request.levels)
+    coding = replace(column_plan.coding, frame=frame if frame in FRAMES else None)
     mask = mask_of(coding, profiles, columns.n_rows)
-    table = _table(columns, coding, request, mask, named=named, descriptions=planned.descriptions)
-    if request.threshold is not None and not (request.choices or coding.excluded or planned.recoded):
-        return replace(table, read_as=None)  # a table of numbers with one threshold for all
+    table = _table(columns, coding, request, mask, named=named, descriptions=column_plan.descriptions)
+    if request.threshold is not None and not (request.choices or coding.excluded or column_plan.recoded):
+        return replace(table, read_as=None)  # one threshold for all columns of numbers
     return table
 
 
@@ -118,22 +118,22 @@ def _table(
 ) -> Table:
     """Return the table of a coding; `mask` is how the observed-mask is stored."""
     applied = coding
-    if request.empty == "zero":  # only codes for missing values are missing
+    if request.empty == "zero":  # then only codes mean a missing value
         zeros = (replace(c, if_missing=0) if c.if_missing is None else c for c in coding.columns)
         applied = replace(coding, columns=tuple(zeros))
         mask = mask if any(column.missing for column in coding.columns) else ("none", 0.0)
     source: Source = CodedSource(columns, applied, *mask)
     if isinstance(columns, HeldColumns):
         source = MemorySource(*source.read(0, columns.n_rows))
-    # numbers are kept if recode= gave a threshold; with one threshold for all, the table is one of bits
-    as_bits = ("binary",) if request.threshold is None else ("binary", "above")
-    bits = {column.name for column in coding.columns if column.how in as_bits}
-    kept: dict[str, KeptColumn] = {
+    # columns that become bits by one threshold for all do not keep their numbers
+    bit_methods = ("binary",) if request.threshold is None else ("binary", "above")
+    bit_columns = {column.name for column in coding.columns if column.how in bit_methods}
+    cells: dict[str, KeptColumn] = {
         name: columns.cells(name) if isinstance(columns, HeldColumns) else ColumnOnDisk(columns, name)
         for name in columns.names
-        if name not in bits
+        if name not in bit_columns
     }
-    read_as = ReadColumns(coding.applied_to(columns.names), columns.names, kept, descriptions)
+    read_as = ReadColumns(coding.applied_to(columns.names), columns.names, cells, descriptions)
     return Table(source, coding.labels if coding.named and named else None, read_as=read_as)
 
 

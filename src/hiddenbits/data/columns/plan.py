@@ -10,10 +10,10 @@ from typing import Any
 
 from hiddenbits.data.cell_checks import bad_cell
 from hiddenbits.data.coding.cells import ColumnCells
-from hiddenbits.data.coding.choices import ABOVE, ONE_HOT, Choices, ColumnOptions, numbers_of
-from hiddenbits.data.coding.coded_columns import HAVE_BITS, CodedColumn, Coding
+from hiddenbits.data.coding.choices import ONE_HOT, THRESHOLD_RULE, Choices, ColumnOptions, numbers_of
+from hiddenbits.data.coding.coded_columns import MULTI_BIT, CodedColumn, Coding
 from hiddenbits.data.coding.vocabulary import key_of, plain_number
-from hiddenbits.data.columns.describe import MOST_NOMINAL, ColumnDescription, describe_column
+from hiddenbits.data.columns.describe import MAX_NOMINAL_VALUES, ColumnDescription, describe_column
 from hiddenbits.data.columns.message import ambiguous_columns_error, excluded_message, pairs_error, recoded_message
 from hiddenbits.data.columns.profiles import ColumnProfile, is_infinite
 from hiddenbits.data.columns.shape import counts_rows, row_and_item
@@ -33,7 +33,7 @@ class Plan:
     descriptions : tuple of ColumnDescription
         All columns, in the order in which they enter.
     recoded, excluded : tuple of ColumnDescription
-        Of these, the columns of two values for which we chose the one that is 1, and those that we excluded.
+        The columns of two values for which we chose the value that is 1, and the columns that we excluded.
     """
 
     coding: Coding
@@ -74,8 +74,8 @@ def plan(
     choices = request.choices or Choices()
     options_of = dict(zip(names, choices.by_column(names), strict=True))
     if choices.columns is not None and not choices.only_binary(names):  # in the order in which they were named
-        first = [names[j] for j in numbers_of(names, choices.columns, "columns")]
-        names = list(dict.fromkeys([*first, *names]))
+        selected_first = [names[j] for j in numbers_of(names, choices.columns, "columns")]
+        names = list(dict.fromkeys([*selected_first, *names]))
     descriptions = _descriptions([(profiles[name], options_of[name]) for name in names], request, held)
     all_by_default = not any(options.is_excluded or options.is_named for options in options_of.values())
     if all_by_default and (pair := row_and_item(descriptions)) is not None:
@@ -84,22 +84,22 @@ def plan(
     recoded: list[ColumnDescription] = []
     excluded: list[ColumnDescription] = []
     ambiguous: list[ColumnDescription] = []
-    outside: list[str] = []
+    excluded_names: list[str] = []
     ids: list[str] = []
     only_binary = choices.only_binary(names)
     for number, (name, column) in enumerate(zip(names, descriptions, strict=True)):
         options, profile = options_of[name], profiles[name]
         if options.is_excluded:
-            outside.append(name)
+            excluded_names.append(name)
             ids += [name] if options.is_id else []
             continue
         words = [word for word, key in profile.keys.items() if isinstance(key, str)]
-        if len(words) == 1 and is_infinite(words[0]):  # an infinite number, also in a word among numbers
+        if len(words) == 1 and is_infinite(words[0]):  # an infinite number, perhaps as text
             raise bad_cell(words[0], profile.first_infinite, number, tuple(names), request.threshold)
         if only_binary and (column.inferred_type != "binary" or column.suspected_codes):
-            outside.append(name)
+            excluded_names.append(name)
             continue
-        code = _coded(profile, column, options, request)
+        code = _code_column(profile, column, options, request)
         if code is not None:
             coded.append(code)
             if code.how == "values" and column.inferred_type == "two values" and options.recode is None:
@@ -107,7 +107,7 @@ def plan(
         elif column.is_ambiguous or options.is_named:
             ambiguous.append(column)
         else:
-            outside.append(name)
+            excluded_names.append(name)
             excluded.append(column)
     if ambiguous:
         raise ambiguous_columns_error(ambiguous, descriptions, offers=request.offers, levels=request.levels)
@@ -119,47 +119,45 @@ def plan(
             f"No column can be read as binary: {types}{', ...' if len(descriptions) > 10 else ''}. Choose the values "
             "that are 1 with recode=, or a threshold above which numbers are 1 with threshold=."
         )
-    coding = Coding(tuple(coded), tuple(outside), tuple(ids), named)
-    _check_counted(coding, profiles)
+    coding = Coding(tuple(coded), tuple(excluded_names), tuple(ids), named)
+    _refuse_uncounted_values(coding, profiles)
     return Plan(coding, tuple(descriptions), tuple(recoded), tuple(excluded))
 
 
 def _descriptions(
     columns: Sequence[tuple[ColumnProfile, ColumnOptions]], request: Request, held: Mapping[str, ColumnCells]
 ) -> list[ColumnDescription]:
-    """Describe each column; columns in memory also by whether they seem to count rows."""
+    """Describe each column; for columns in memory, also find out whether they seem to count rows."""
     described = []
     for profile, options in columns:
-        cut = request.threshold is not None or (isinstance(options.recode, str) and options.recode != ONE_HOT)
-        details: dict[str, Any] = {"form": profile.form, "missing": options.missing, "threshold": cut}
+        has_threshold = request.threshold is not None or (isinstance(options.recode, str) and options.recode != ONE_HOT)
+        details: dict[str, Any] = {"form": profile.form, "missing": options.missing, "threshold": has_threshold}
         described.append(describe_column(profile.name, profile.counts, **details))
     cells = [held[profile.name] for profile, _ in columns] if held else []
-    return [
-        replace(one, ambiguity="counts") if held and counts_rows(one, cells, described) else one for one in described
-    ]
+    return [replace(c, ambiguity="counts") if held and counts_rows(c, cells, described) else c for c in described]
 
 
-def _check_counted(coding: Coding, profiles: Mapping[str, ColumnProfile]) -> None:
+def _refuse_uncounted_values(coding: Coding, profiles: Mapping[str, ColumnProfile]) -> None:
     """Refuse to code values one by one if there are so many that not all of them were counted."""
     for column in coding.columns:
-        most = profiles[column.name].most_counted
-        if most and column.how in ("values", *HAVE_BITS):
+        limit = profiles[column.name].max_counted
+        if limit and column.how in ("values", *MULTI_BIT):
             raise TableError(
-                f"column {column.name!r} has more than {most:,} different values, too many to recode one by one in a "
+                f"column {column.name!r} has more than {limit:,} different values, too many to recode one by one in a "
                 "table that stays on disk. Merge rare values, or exclude the column with drop=."
             )
 
 
-def _coded(
+def _code_column(
     profile: ColumnProfile, column: ColumnDescription, options: ColumnOptions, request: Request
 ) -> CodedColumn | None:
     """Return how a column becomes bits; None if it is ambiguous, or excluded."""
     inferred_type, values = column.inferred_type, tuple(value for value, _ in column.values)
     if options.recode is not None:
-        code = _recoded(column, options.recode)
+        code = _code_as_recoded(column, options.recode)
     elif options.type is not None:
-        unsuited = inferred_type in ("id", "date", "text", "constant") or len(values) > MOST_NOMINAL
-        code = None if column.suspected_codes or (options.type_of_all and unsuited) else _of_type(column, options.type)
+        unfit = inferred_type in ("id", "date", "text", "constant") or len(values) > MAX_NOMINAL_VALUES
+        code = None if column.suspected_codes or (options.type_of_all and unfit) else _code_typed(column, options.type)
     elif column.suspected_codes or column.ambiguity:
         code = None
     elif request.threshold is not None and profile.is_numeric and inferred_type not in ("id", "date", "text"):
@@ -169,12 +167,12 @@ def _coded(
     elif request.levels and inferred_type in ("nominal", "ordinal"):
         code = CodedColumn(column.name, inferred_type, values)
     else:
-        code = _binary(column)
+        code = _code_as_binary(column)
     missing = tuple(plain_number(key) if isinstance(key, float) else key for key in options.missing or ())
     return None if code is None else replace(code, missing=missing)
 
 
-def _binary(column: ColumnDescription) -> CodedColumn | None:
+def _code_as_binary(column: ColumnDescription) -> CodedColumn | None:
     """Return the code of a binary column, or of one of two values; None for any other."""
     if column.inferred_type == "binary":
         return CodedColumn(column.name)
@@ -183,7 +181,7 @@ def _binary(column: ColumnDescription) -> CodedColumn | None:
     return None
 
 
-def _of_type(column: ColumnDescription, type_: Any) -> CodedColumn:
+def _code_typed(column: ColumnDescription, type_: Any) -> CodedColumn:
     """Return the code of a column of the type that the user gave."""
     values = tuple(value for value, _ in column.values)
     if not isinstance(type_, str):
@@ -195,7 +193,7 @@ def _of_type(column: ColumnDescription, type_: Any) -> CodedColumn:
             )
         return CodedColumn(column.name, "ordinal", tuple(type_))
     if type_ == "binary":
-        if (code := _binary(column)) is not None:
+        if (code := _code_as_binary(column)) is not None:
             return code
         raise TableError(
             f"column {column.name!r} cannot be binary: it has {len(values)} values, {_first_few(values)}. Choose those "
@@ -209,8 +207,8 @@ def _of_type(column: ColumnDescription, type_: Any) -> CodedColumn:
     return CodedColumn(column.name, "nominal" if type_ == "nominal" else "ordinal", values)
 
 
-def _recoded(column: ColumnDescription, code: Any) -> CodedColumn | None:
-    """Return a column with the user's code; None if that does not cover suspected codes for missing values."""
+def _code_as_recoded(column: ColumnDescription, code: Any) -> CodedColumn | None:
+    """Return a column with the user's recoding; None if it does not list suspected codes for missing values."""
     spelled = {key_of(value): value for value, _ in column.values}
     suspected = set(map(key_of, column.suspected_codes))
     if isinstance(code, str):
@@ -218,9 +216,9 @@ def _recoded(column: ColumnDescription, code: Any) -> CodedColumn | None:
             return None
         if code == ONE_HOT:
             return CodedColumn(column.name, "one-hot", tuple(spelled.values()))
-        above = ABOVE.match(code)
-        assert above is not None  # noqa: S101  (Choices has checked it)
-        return CodedColumn(column.name, "above", threshold=float(above[1]))
+        rule = THRESHOLD_RULE.match(code)
+        assert rule is not None  # noqa: S101  (Choices has checked it)
+        return CodedColumn(column.name, "above", threshold=float(rule[1]))
     bits = {key_of(value): bit for value, bit in code.items() if value != ""}
     if suspected - set(bits):
         return None
@@ -229,14 +227,14 @@ def _recoded(column: ColumnDescription, code: Any) -> CodedColumn | None:
             f"recode= for column {column.name!r} names {quoted(next(value for value in code if value != ''))}, which "
             f"does not occur. Its values are {_first_few(list(spelled.values()))}."
         )
-    others = [key for key in spelled if key not in bits]
-    if others and len(set(code.values())) == 2:
+    unlisted = [key for key in spelled if key not in bits]
+    if unlisted and len(set(code.values())) == 2:
         raise TableError(
-            f"recode= for column {column.name!r} lacks {', '.join(quoted(spelled[key]) for key in others[:8])}. List "
+            f"recode= for column {column.name!r} lacks {', '.join(quoted(spelled[key]) for key in unlisted[:8])}. List "
             f"every value as 1, 0 or in missing={{{column.name!r}: [...]}}; or list only those that are 1."
         )
     spelled |= {key_of(value): value for value in code if key_of(value) not in spelled}
-    bits |= dict.fromkeys(others, 1 - next(iter(code.values())))
+    bits |= dict.fromkeys(unlisted, 1 - next(iter(code.values())))
     ones, zeros = (tuple(spelled[key] for key, bit in bits.items() if bit == wanted) for wanted in (1, 0))
     return CodedColumn(column.name, "values", ones, zeros, if_missing=code.get(""))
 

@@ -1,4 +1,4 @@
-"""The counts of the distinct values of each named column, from one reading of the rows, batch by batch."""
+"""The counts of the distinct values of each named column, from one pass over the rows, batch by batch."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hiddenbits.data.coding.coded_columns import BIT_KEYS
 from hiddenbits.data.coding.vocabulary import MISSING_NUMBERS, Key, is_na, key_of, plain_number
 from hiddenbits.data.columns.protocol import ColumnBatch, Columns
 
-CODES = np.array(sorted(MISSING_NUMBERS))
+MISSING_CODES = np.array(sorted(MISSING_NUMBERS))
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,21 +32,21 @@ class ColumnProfile:
     counts : dict
         How often each value occurs; None stands for missing values.
     most_counted : int
-        0 if all values were counted. Of a column with more values than this, `counts` has only some: the first, codes
-        for missing values, the smallest and the largest number.
+        0 if all values were counted. Otherwise the column has more values than this, and `counts` has only the first
+        ones, codes for missing values, and the smallest and the largest number.
     first_infinite : int
-        The first row with an infinite number.
+        The first row with an infinite number, if there is one.
     """
 
     name: str
     form: str = ""
     counts: dict[Any, int] = field(default_factory=dict)
-    most_counted: int = 0
+    max_counted: int = 0
     first_infinite: int = 0
 
     @cached_property
     def keys(self) -> dict[Any, Key | None]:
-        """The distinct values as they are compared; None for missing values, also for words such as "n/a"."""
+        """The key of each distinct value; None for missing values, also for words such as "n/a"."""
         return dict(zip(self.counts, keys_of(list(self.counts)), strict=True))
 
     @property
@@ -60,9 +60,9 @@ class ColumnProfile:
         return all(key is None or isinstance(key, float) for key in self.keys.values())
 
 
-def profile_columns(columns: Columns, *, most: float = math.inf) -> dict[str, ColumnProfile]:
-    """Read the rows once and count the values of each column; only some if a column has more than `most`."""
-    tallies = [_Tally(name, most) for name in columns.names]
+def profile_columns(columns: Columns, *, max_values: float = math.inf) -> dict[str, ColumnProfile]:
+    """Read the rows once and count the values of each column; only some if a column has more than `max_values`."""
+    tallies = [_Tally(name, max_values) for name in columns.names]
     for batch in columns.batches(0, columns.n_rows, columns.names):
         with batch.reading():
             for tally in tallies:
@@ -71,14 +71,14 @@ def profile_columns(columns: Columns, *, most: float = math.inf) -> dict[str, Co
 
 
 class _Tally:
-    """Counts the values of a column: all of them, as long as there are no more than `most`.
+    """Counts the values of a column: all of them, as long as there are no more than `max_values`.
 
-    For a column with more it matters whether all are numbers, whether these count the rows, and which codes for missing
-    values there are; the first values distinguish ids from text.
+    For a column with more values it records whether all are numbers, whether these count the rows, and which codes for
+    missing values occur; the first values distinguish ids from text.
     """
 
-    def __init__(self, name: str, most: float) -> None:
-        self.name, self._form, self._most = name, "", most
+    def __init__(self, name: str, max_values: float) -> None:
+        self.name, self._form, self._max_values = name, "", max_values
         self._counts: dict[tuple[type, Any], int] = {}
         self._n_missing = self._first_infinite = 0
         self._has_many, self._numbers = False, _ManyValues()
@@ -87,7 +87,7 @@ class _Tally:
         """Count some more cells."""
         numbers = batch.numbers(self.name) if self._has_many else None
         if numbers is not None:
-            values, counts = self._numbers.informative(numbers)
+            values, counts = self._numbers.notable_counts(numbers)
         else:
             cells = batch.cells(self.name)
             self._form = self._form or cells.form
@@ -100,11 +100,11 @@ class _Tally:
             elif count:
                 typed = (type(value), value)  # a Counter is half as fast for values that are new
                 self._counts[typed] = self._counts.get(typed, 0) + count
-        if not self._has_many and len(self._counts) > self._most:
+        if not self._has_many and len(self._counts) > self._max_values:
             self._has_many = True
             for (_, value), count in self._counts.items():
                 self._numbers.add(value, count)
-            self._counts = dict(list(self._counts.items())[: int(self._most)])
+            self._counts = dict(list(self._counts.items())[: int(self._max_values)])
         if not self._first_infinite and any(is_infinite(value) for value in values):
             cells = batch.cells(self.name)
             rows = [cells.first_row(k) for k, value in enumerate(cells.values) if is_infinite(value)]
@@ -116,10 +116,10 @@ class _Tally:
         for (_, value), count in self._counts.items():  # True and 1 are one value here
             counts[value] = counts.get(value, 0) + count
         if self._has_many and not self._form:
-            counts = self._numbers.added_to(counts, int(self._most))
-        most_counted = int(self._most) if self._has_many else 0
+            counts = self._numbers.complete_counts(counts, int(self._max_values))
+        max_counted = int(self._max_values) if self._has_many else 0
         counts[None] = self._n_missing
-        return ColumnProfile(self.name, self._form, counts, most_counted, self._first_infinite)
+        return ColumnProfile(self.name, self._form, counts, max_counted, self._first_infinite)
 
 
 def is_infinite(value: Any) -> bool:
@@ -130,7 +130,7 @@ def is_infinite(value: Any) -> bool:
 
 
 class _ManyValues:
-    """What is recorded of a column with many values, as long as all of them are numbers."""
+    """The record of a column with many values: detailed as long as all of them are numbers."""
 
     def __init__(self) -> None:
         self.all_numbers = self._whole = True
@@ -139,15 +139,15 @@ class _ManyValues:
         self._low, self._high = math.inf, -math.inf  # of those that are not codes for missing values
         self._codes: Counter[int | float] = Counter()
 
-    def informative(self, numbers: AnyArray) -> tuple[list[Any], list[int]]:
-        """Return the values that matter and their counts: codes for missing values, the smallest and largest other."""
+    def notable_counts(self, numbers: AnyArray) -> tuple[list[Any], list[int]]:
+        """Return codes for missing values, the smallest and largest of the others, None for missing; and counts."""
         numbers = np.ma.filled(numbers.astype(float), np.nan)
         missing = np.isnan(numbers)
         numbers = numbers[~missing]
         self._whole = self._whole and bool((numbers == np.rint(numbers)).all())
-        coded = np.isin(numbers, CODES)
-        codes, counts = np.unique(numbers[coded], return_counts=True)
-        others = numbers[~coded]
+        is_code = np.isin(numbers, MISSING_CODES)
+        codes, counts = np.unique(numbers[is_code], return_counts=True)
+        others = numbers[~is_code]
         ends = [others.min(), others.max()] if len(others) else []
         end_counts = [len(others) - 1, 1] if len(others) else []
         values = [float(value) for value in (*codes, *ends)]
@@ -167,11 +167,11 @@ class _ManyValues:
             else:
                 self._low, self._high = min(self._low, key), max(self._high, key)
 
-    def added_to(self, counts: dict[Any, int], most: int) -> dict[Any, int]:
-        """Return the counts of the first values together with those recorded here."""
+    def complete_counts(self, counts: dict[Any, int], max_values: int) -> dict[Any, int]:
+        """Return the counts of the first values, completed by the values recorded here."""
         if not self.all_numbers:
             return {**counts, self._word: counts.get(self._word, 1)}
         if self._whole and self._high - self._low == self._n_cells - 1:  # they count the rows
-            return {int(self._low) + k: 1 for k in range(most)}
+            return {int(self._low) + k: 1 for k in range(max_values)}
         ends = {plain_number(end): 1 for end in (self._low, self._high) if math.isfinite(end)}
         return {**ends, **counts, **self._codes}

@@ -1,4 +1,4 @@
-"""Named columns, wherever they are: what every format provides, batch by batch, for descriptions and codings."""
+"""The interface of named columns that every format provides, batch by batch, for descriptions and codings."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ class ColumnBatch(Protocol):
         ...
 
     def cells(self, name: str) -> ColumnCells:
-        """Return a column as its distinct values, and the number of the value in each row."""
+        """Return a column: its distinct values, and for each row the number of its value."""
         ...
 
     def numbers(self, name: str) -> AnyArray | None:
         """Return a column of numbers in its own type, missing ones masked or NaN.
 
-        None for other columns, and where the distinct values are known.
+        Returns None for other columns, and if the distinct values are already known.
         """
         ...
 
 
 class Columns(Protocol):
-    """What every format of named columns provides."""
+    """The rows of named columns, in any format."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -62,7 +62,7 @@ class Columns(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class HeldColumns:
-    """Columns in memory; some rows of them are a batch, which is of this class, too."""
+    """Columns in memory. A batch, some rows of these columns, is of the same class."""
 
     by_name: Mapping[str, ColumnCells]
     first_row: int = 0

@@ -60,7 +60,7 @@ def recipe_text(columns: Sequence[ColumnDescription], choices: Choices | None = 
     thresholds: list[str] = []
     codes: list[str] = []
     ambiguous: list[ColumnDescription] = []
-    for column, options in zip(columns, choices.by_column([one.name for one in columns]), strict=True):
+    for column, options in zip(columns, choices.by_column([c.name for c in columns]), strict=True):
         if column.name == choices.sample_weight:
             continue
         if options.is_id or (column.inferred_type == "id" and not options.is_excluded and options.recode is None):

@@ -19,13 +19,13 @@ MEANS = frozenset({"mean", "average", "avg", "mittelwert", "durchschnitt", "moye
 COUNTS = re.compile(
     r"(?i)^(?:freq|frequency|frequencies|counts?|n|weights?|wt|anzahl|häufigkeit|haeufigkeit|effectif)$"
 )
-MOST_CHECKED = 1 << 22  # rows; a file with more has no row of totals
+MAX_CHECKED_ROWS = 1 << 22  # rows; a file with more has no row of totals
 
 
 def counts_rows(
     column: ColumnDescription, cells: Sequence[ColumnCells], descriptions: Sequence[ColumnDescription]
 ) -> bool:
-    """Whether a column counts how often each row occurs: by its name, in whole numbers, all other cells distinct."""
+    """Whether a column counts rows: it has such a name and whole numbers, and the other cells of rows are distinct."""
     if not COUNTS.match(column.name.strip()) or column.n_missing or column.n_rows < 3:
         return False
     numbers = [value for value, _ in column.values]
@@ -42,11 +42,11 @@ def row_and_item(columns: Sequence[ColumnDescription]) -> tuple[str, str] | None
     """Return the columns of rows and items if a table of two or three columns has a line for each pair of them."""
     if not 2 <= len(columns) <= 3:
         return None
-    keys = [one for one in columns if one.name.strip() and is_id_name(one.name) and _has_repeats(one)]
-    items = [one for one in columns if one not in keys and one.inferred_type in ("nominal", "two values", "text", "id")]
-    items = [one for one in items if any(isinstance(value, str) for value, _ in one.values)]
-    others = [one for one in columns if one not in keys and one not in items]
-    if len(keys) != 1 or len(items) != 1 or any(one.inferred_type == "binary" for one in others):
+    keys = [c for c in columns if c.name.strip() and is_id_name(c.name) and _has_repeats(c)]
+    items = [c for c in columns if c not in keys and c.inferred_type in ("nominal", "two values", "text", "id")]
+    items = [c for c in items if any(isinstance(value, str) for value, _ in c.values)]
+    others = [c for c in columns if c not in keys and c not in items]
+    if len(keys) != 1 or len(items) != 1 or any(c.inferred_type == "binary" for c in others):
         return None
     return keys[0].name, items[0].name
 
@@ -56,18 +56,18 @@ def _has_repeats(column: ColumnDescription) -> bool:
 
 
 def refuse_totals(cells: Sequence[ColumnCells], *, offers: Collection[str]) -> None:
-    """Raise an error if the last row has a word for totals or means, and the sums or means of the rows above."""
-    if not cells or not 3 <= len(cells[0].rows) <= MOST_CHECKED:
+    """Raise an error if the last row has a word for totals or means, and holds those of the rows above."""
+    if not cells or not 3 <= len(cells[0].rows) <= MAX_CHECKED_ROWS:
         return
-    last = [column.values[int(column.rows[-1])] for column in cells]
-    words = [j for j, value in enumerate(last) if isinstance(value, str) and _plain(value) in SUMS | MEANS]
+    last_row = [column.values[int(column.rows[-1])] for column in cells]
+    words = [j for j, value in enumerate(last_row) if isinstance(value, str) and _plain_word(value) in SUMS | MEANS]
     if not words:
         return
-    word, name = last[words[0]], cells[words[0]].name
-    mean = _plain(word) in MEANS
+    word, name = last_row[words[0]], cells[words[0]].name
+    is_mean = _plain_word(word) in MEANS
     others = [_numbers(column) for j, column in enumerate(cells) if j != words[0]]
-    agree = [_agrees(numbers, mean=mean) for numbers in others if numbers is not None]
-    if agree and all(agree):
+    are_totals = [_is_total(numbers, is_mean=is_mean) for numbers in others if numbers is not None]
+    if are_totals and all(are_totals):
         remedy = "Set skip_end=1." if "skip_end" in offers else "In pandas: frame.iloc[:-1]."
         raise TableError(
             f"The last row seems to be a total: column {name!r} holds {quoted(word)}, and the others hold the sums or "
@@ -75,7 +75,7 @@ def refuse_totals(cells: Sequence[ColumnCells], *, offers: Collection[str]) -> N
         )
 
 
-def _plain(value: str) -> str:
+def _plain_word(value: str) -> str:
     return value.strip().rstrip(":").casefold()
 
 
@@ -87,6 +87,6 @@ def _numbers(column: ColumnCells) -> AnyArray | None:
     return np.asarray(np.array([0.0 if key is None else key for key in column.keys])[column.rows])
 
 
-def _agrees(numbers: AnyArray, *, mean: bool) -> bool:
-    above = float(numbers[:-1].mean() if mean else numbers[:-1].sum())
-    return bool(abs(above - numbers[-1]) <= (0.01 * abs(above) + 0.01 if mean else 1e-6 * abs(above)))
+def _is_total(numbers: AnyArray, *, is_mean: bool) -> bool:
+    expected = float(numbers[:-1].mean() if is_mean else numbers[:-1].sum())
+    return bool(abs(expected - numbers[-1]) <= (0.01 * abs(expected) + 0.01 if is_mean else 1e-6 * abs(expected)))

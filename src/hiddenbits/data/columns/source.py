@@ -1,4 +1,4 @@
-"""Named columns as rows of bits: the one source for all their formats."""
+"""Named columns as rows of bits: one source for all formats."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from hiddenbits.array_types import AnyArray
 from hiddenbits.data.bits import Bits
 from hiddenbits.data.cell_checks import bad_cell, check_cells
-from hiddenbits.data.coding.coded_columns import LEVELS, MISSING, UNKNOWN, Coded, CodedColumn, Coding
+from hiddenbits.data.coding.coded_columns import LEVELS, MISSING, UNKNOWN, BitCoder, CodedColumn, Coding
 from hiddenbits.data.coding.vocabulary import key_of
 from hiddenbits.data.columns.profiles import ColumnProfile
 from hiddenbits.data.columns.protocol import ColumnBatch, Columns
@@ -20,8 +20,8 @@ from hiddenbits.exceptions import TableError
 from hiddenbits.quoting import quoted
 
 CHUNK_ROWS = 1 << 16  # rows that are coded at once, so that little memory is needed besides the rows
-MOST_UNKNOWN = 8  # values unknown from the fit that a message names
-TILE = 2048  # rows transposed at a time, so that a tile of 128 columns stays in the cache
+MAX_UNKNOWN = 8  # values unknown from the fit that a message names
+TILE_ROWS = 2048  # rows transposed at a time, so that a tile of 128 columns stays in the cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,13 +31,13 @@ class CodedSource:
     Attributes
     ----------
     columns : Columns
-        Where the rows are.
+        The columns that hold the rows.
     coding : Coding
         How values become bits.
     mask : {"none", "missing", "dense", "observed"}
-        How the observed-mask is stored: the same for all rows, or sums over parts would depend on where parts begin.
+        Storage of the observed-mask, the same for all rows, or sums over parts would depend on where parts begin.
     share : float
-        Share of the bits that is missing, as far as it is known.
+        Share of missing bits, as far as it is known.
     """
 
     columns: Columns
@@ -69,24 +69,24 @@ class CodedSource:
 
     def read(self, start: int, stop: int) -> tuple[Bits, Bits]:
         """Return (x, observed) of rows start to stop."""
-        filled = RowsToFill((max(min(stop, self.n_rows) - start, 0), self.n_columns), self.mask)
+        rows_to_fill = RowsToFill((max(min(stop, self.n_rows) - start, 0), self.n_columns), self.mask)
         for batch in self.columns.batches(start, stop, [column.name for column in self.coding.columns]):
             with batch.reading():
-                coded = list(zip(_coded(self.coding, batch), self.coding.bits_of(), strict=True))
+                coders = list(zip(_bit_coders(self.coding, batch), self.coding.bits_of(), strict=True))
                 for first in range(0, batch.n_rows, CHUNK_ROWS):
-                    self._fill(coded, slice(first, min(first + CHUNK_ROWS, batch.n_rows)), filled)
-        return filled.bits()
+                    self._fill(coders, slice(first, min(first + CHUNK_ROWS, batch.n_rows)), rows_to_fill)
+        return rows_to_fill.bits()
 
     def only(self, start: int, stop: int) -> CodedSource:
         """Return the source with only the data that rows start to stop need: columns can be large to send."""
         return replace(self, columns=self.columns.only(start, stop)) if hasattr(self.columns, "only") else self
 
-    def _fill(self, coded: Sequence[tuple[Coded, slice]], some: slice, filled: RowsToFill) -> None:
+    def _fill(self, coders: Sequence[tuple[BitCoder, slice]], selected: slice, rows_to_fill: RowsToFill) -> None:
         """Write some rows of a batch."""
-        x, missing = filled.next(some.stop - some.start)
+        x, missing = rows_to_fill.next(selected.stop - selected.start)
         columns, missing_columns = np.empty(x.shape[::-1], np.uint8), None
-        for code_rows, bits in coded:
-            columns[bits], is_missing = code_rows(some)
+        for code_rows, bits in coders:
+            columns[bits], is_missing = code_rows(selected)
             if is_missing is None or not is_missing.any():
                 continue
             if missing is None:
@@ -96,47 +96,47 @@ class CodedSource:
                 )
             missing_columns = np.zeros_like(columns) if missing_columns is None else missing_columns
             missing_columns[bits] = is_missing
-        for start in range(0, len(x), TILE):  # columns to rows, tile by tile: 3 times faster than column by column
-            tile = slice(start, start + TILE)
+        for start in range(0, len(x), TILE_ROWS):  # columns to rows, tile by tile: 3 times faster than column by column
+            tile = slice(start, start + TILE_ROWS)
             x[tile] = columns[:, tile].T
             if missing_columns is not None and missing is not None:
                 missing[tile] = missing_columns[:, tile].T
 
 
 def mask_of(coding: Coding, profiles: Mapping[str, ColumnProfile], n_rows: int) -> tuple[Mask, float]:
-    """Return how the observed-mask of the whole table is stored, and the share of its bits that is missing.
+    """Return the storage of the observed-mask of the whole table, and the share of missing bits.
 
     Without profiles the share is unknown.
     """
     if not profiles:
         return "dense", 0.5
-    n_missing, unsure = 0, False
+    n_missing, is_uncertain = 0, False
     for column in coding.columns:
-        if column.how in LEVELS:  # which need no mask
+        if column.how in LEVELS:  # columns of levels need no mask
             continue
         profile = profiles[column.name]
         missing = [value for value, key in profile.keys.items() if column.code_of(key) == MISSING]
         n_missing += sum(profile.counts[value] for value in missing) * len(column.labels)
-        unsure |= bool(profile.most_counted and column.missing)
-    if not n_missing and not unsure:
+        is_uncertain |= bool(profile.max_counted and column.missing)
+    if not n_missing and not is_uncertain:
         return "none", 0.0
     share = n_missing / (n_rows * len(coding.labels))
     return mask_for(share), share
 
 
-def _coded(coding: Coding, batch: ColumnBatch) -> list[Coded]:
-    """Return how the rows of each column become bits; raise one error for all values that are unknown from the fit."""
-    coded: list[Coded] = []
+def _bit_coders(coding: Coding, batch: ColumnBatch) -> list[BitCoder]:
+    """Return the function that codes the rows of each column; raise one error for all values unknown from the fit."""
+    coders: list[BitCoder] = []
     unknown: list[tuple[CodedColumn, int, object]] = []
     names = tuple(column.name for column in coding.columns)
     for number, column in enumerate(coding.columns):
         numbers = batch.numbers(column.name) if column.how in ("binary", "above") else None
         if numbers is not None:
-            coded.append(_of_numbers(column, number, names, numbers, batch.first_row))
+            coders.append(_coder_of(column, number, names, numbers, batch.first_row))
             continue
         cells = batch.cells(column.name)
         codes = np.array([column.code_of(key, cells.number) for key in cells.keys], np.int32)
-        coded.append(column.coded(codes, cells.rows))
+        coders.append(column.bit_coder(codes, cells.rows))
         for k in np.flatnonzero(codes == UNKNOWN).tolist():
             if (cells.rows == k).any():
                 row = batch.first_row + cells.first_row(k)
@@ -145,14 +145,14 @@ def _coded(coding: Coding, batch: ColumnBatch) -> list[Coded]:
                 unknown.append((column, row, cells.values[k]))
     if unknown:
         raise _unknown_values(unknown)
-    return coded
+    return coders
 
 
 def _unknown_values(unknown: Sequence[tuple[CodedColumn, int, object]]) -> TableError:
     """Return the error for values that did not occur in the fit."""
-    cells = [f"row {row}, column {column.name!r}: {quoted(value)}" for column, row, value in unknown[:MOST_UNKNOWN]]
+    cells = [f"row {row}, column {column.name!r}: {quoted(value)}" for column, row, value in unknown[:MAX_UNKNOWN]]
     if len(unknown) > 1:
-        further = f"; and {len(unknown) - MOST_UNKNOWN} more" if len(unknown) > MOST_UNKNOWN else ""
+        further = f"; and {len(unknown) - MAX_UNKNOWN} more" if len(unknown) > MAX_UNKNOWN else ""
         return TableError(
             f"{'; '.join(cells)}{further}. These are not among the values of the fit. Correct the cells or make them "
             "missing, or fit again with these values."
@@ -166,7 +166,7 @@ def _unknown_values(unknown: Sequence[tuple[CodedColumn, int, object]]) -> Table
     )
 
 
-def _of_numbers(column: CodedColumn, number: int, names: tuple[str, ...], values: AnyArray, first_row: int) -> Coded:
+def _coder_of(column: CodedColumn, number: int, names: tuple[str, ...], values: AnyArray, first_row: int) -> BitCoder:
     """Return a column of numbers as bits, checked like an array; a threshold is compared in the type of the column."""
     masked = np.ma.getmaskarray(values) if np.ma.isMaskedArray(values) else None
     values, is_code = np.ma.getdata(values), None
@@ -178,4 +178,4 @@ def _of_numbers(column: CodedColumn, number: int, names: tuple[str, ...], values
     bits = np.asarray(checked[:, 0], np.uint8)
     # if an empty cell is 0, only codes are missing
     is_missing = is_code if column.if_missing == 0 or missing is None else missing[:, 0]
-    return lambda some: (bits[some], None if is_missing is None else is_missing[some])
+    return lambda rows: (bits[rows], None if is_missing is None else is_missing[rows])

@@ -1,4 +1,4 @@
-"""Items in Arrow's record batches, of Parquet, JSON lines and others: a list in each row, or a line for each pair."""
+"""Items in Arrow's record batches (of Parquet, JSON lines and others): a list in each row, or a line for each pair."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class ItemOptions(NamedTuple):
     max_bytes: int
 
     def is_for(self, schema: Any) -> bool:
-        """Whether columns of this schema hold items: an option says so, or the only column holds lists."""
+        """Whether columns of this schema hold items: an option names such a column, or the only column holds lists."""
         import pyarrow as pa
 
         are_lists = [pa.types.is_list(arrow_type) or pa.types.is_large_list(arrow_type) for arrow_type in schema.types]
@@ -55,17 +55,17 @@ def open_arrow(
         Which columns hold lists, row keys, items and values, and limits.
     """
     column, row, item, value, items, max_columns, max_bytes = options
-    pairs = not row is item is value is None
-    column = column or (names[0] if not pairs and len(names) == 1 else None)
+    has_pairs = not row is item is value is None
+    column = column or (names[0] if not has_pairs and len(names) == 1 else None)
     roles = {"column": column, "row": row, "item": item, "value": value}
     with naming(request.files[0]):
-        if request.choices or (pairs and column is not None):
+        if request.choices or (has_pairs and column is not None):
             raise TableError(
                 "Lists and pairs have no columns of their own. Remove the options about columns, and column= for pairs."
             )
         if column is None and (row is None or item is None):
             raise TableError("Give column=, which lists items, or row= and item=, the columns of keys and of items.")
-        if pairs and len({row, item, value}) < 3:
+        if has_pairs and len({row, item, value}) < 3:
             raise TableError("row=, item= and value= must name different columns.")
         if value is None and request.threshold is not None:
             raise TableError("threshold= does not apply to baskets, which contain items, not numbers.")
@@ -76,8 +76,8 @@ def open_arrow(
     record_batches = batches([name for name in roles.values() if name is not None])
     if row is None or item is None:
         return open_items(request, _lists(record_batches, str(column), request.empty), items, max_columns, max_bytes)
-    numbered = items is not None or request.n_columns is not None  # then integers are column numbers
-    lines = _pairs(record_batches, row, item, value, request.threshold, numbered)
+    are_numbers = items is not None or request.n_columns is not None  # then integers are column numbers
+    lines = _pairs(record_batches, row, item, value, request.threshold, are_numbers)
     return open_items(request, lines, items, max_columns, max_bytes, row)
 
 
@@ -102,13 +102,13 @@ def _lists(batches: Batches, column: str, empty: Empty) -> Iterator[ItemBatch]:
             if values.null_count:
                 raise TableError(f"{items.label(_first_null(values))}: the list contains a null. Remove it.")
             values = _plain(values, column, "lists of item numbers or names", types)
-        yield items._replace(items=_encoded(values) if types[column] == "large_string" else values.to_numpy())
+        yield items._replace(items=_encode(values) if types[column] == "large_string" else values.to_numpy())
 
 
 def _pairs(
-    batches: Batches, row: str, item: str, value: str | None, threshold: float | None, numbered: bool
+    batches: Batches, row: str, item: str, value: str | None, threshold: float | None, are_numbers: bool
 ) -> Iterator[ItemBatch]:
-    """Yield the items of pairs, with the key of each line whose key differs from that of the line before."""
+    """Yield the items of pairs, and a key for each row: consecutive lines with one key are a row."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -129,8 +129,8 @@ def _pairs(
             begins_row[1:] = pc.not_equal(keys[1:], keys[:-1]).to_numpy(zero_copy_only=False)
             last, starts = keys[-1], np.flatnonzero(begins_row)
             values = None if value is None else _binary_values(batch.column(value), value, threshold, first)
-            as_numbers = numbered and types[item] != "large_string"
-            columns = items.to_numpy() if as_numbers else _encoded(items)
+            use_numbers = are_numbers and types[item] != "large_string"
+            columns = items.to_numpy() if use_numbers else _encode(items)
         yield ItemBatch(path, "line", first, starts, columns, values, keys.take(pa.array(starts)))
 
 
@@ -158,11 +158,11 @@ def decoding(path: str) -> Iterator[None]:
 
 
 def _plain(array: Any, column: str, expected: str, types: dict[str, str]) -> Any:
-    """Return integers or text as one of three types, which must be that of all batches."""
+    """Return integers or text as one of three types; all batches must have the same type."""
     import pyarrow as pa
 
-    held = array.type
-    if pa.types.is_dictionary(held):
+    original_type = array.type
+    if pa.types.is_dictionary(original_type):
         array = array.dictionary_decode()
     if pa.types.is_integer(array.type):
         type_name = "uint64" if pa.types.is_uint64(array.type) else "int64"
@@ -170,13 +170,13 @@ def _plain(array: Any, column: str, expected: str, types: dict[str, str]) -> Any
         array.validate(full=True)  # the Parquet reader does not check that text is UTF-8
         type_name = "large_string"
     else:
-        raise TableError(f"column {column!r} holds {held}, not {expected}. Cast the column.")
+        raise TableError(f"column {column!r} holds {original_type}, not {expected}. Cast the column.")
     if types.setdefault(column, type_name) != type_name:
-        raise TableError(f"column {column!r} holds {held}, but {types[column]} before. Use one type.")
+        raise TableError(f"column {column!r} holds {original_type}, but {types[column]} before. Use one type.")
     return array.cast(type_name)
 
 
-def _encoded(values: Any) -> tuple[NDArray[Any], list[Any]]:
+def _encode(values: Any) -> tuple[NDArray[Any], list[Any]]:
     """Return codes of values, and the distinct values."""
     encoded = values.dictionary_encode()
     return encoded.indices.to_numpy(zero_copy_only=False), encoded.dictionary.to_pylist()

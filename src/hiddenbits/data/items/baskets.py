@@ -19,14 +19,14 @@ from hiddenbits.data.file_request import FileRequest, reading
 from hiddenbits.data.items.gather import ItemBatch, open_items
 from hiddenbits.data.locations.places import Place
 from hiddenbits.data.table import Table
-from hiddenbits.data.text_files import NAMES, SAMPLE_BYTES, detect_encoding, line_chunks, open_text
+from hiddenbits.data.text_files import SAMPLE_BYTES, SEPARATOR_NAMES, detect_encoding, line_chunks, open_text
 from hiddenbits.exceptions import CSVDialectWarning, TableError
 from hiddenbits.quoting import printable, quoted, redacted
 
 SEPARATORS = (",", ";", "\t", "|")
 SAMPLE_LINES = 200
-MIN_SHARE = 0.3  # share of lines that must contain the separator: baskets of one item do not
-SAME_WIDTH = 0.8  # share of lines with the same number of words that makes a file a table
+MIN_SEPARATOR_SHARE = 0.3  # share of lines that must contain the separator: baskets of one item do not
+TABLE_WIDTH_SHARE = 0.8  # share of lines with the same number of words that makes a file a table
 NUMBERS = re.compile(r"[-+0-9.\s]+")
 
 
@@ -77,14 +77,14 @@ def open_baskets(
 def open_if_baskets(request: FileRequest, max_columns: int, max_bytes: int) -> Table | None:
     """Open a file that cannot be read as a table, if it looks like baskets of names; otherwise return None.
 
-    It does if its first lines contain words and no number, and differ in their number of words. The CSV reader
+    First lines of baskets contain words and no number, and differ in their number of words. The CSV reader
     calls this before it raises an error, unless an option is set that only tables have, such as `header=`.
     """
     with reading(request.files[0]):
         rows, separator, _ = _sample_words(request.files[0], max_bytes, None)
     widths = Counter(map(len, rows))
-    ragged = len(widths) > 2 and max(widths.values()) < SAME_WIDTH * len(rows)
-    if not ragged or separator == " " or any(map(NUMBERS.fullmatch, chain.from_iterable(rows))):
+    is_ragged = len(widths) > 2 and max(widths.values()) < TABLE_WIDTH_SHARE * len(rows)
+    if not is_ragged or separator == " " or any(map(NUMBERS.fullmatch, chain.from_iterable(rows))):
         return None
     remedy = "header=True or False if it is a table, or format='baskets' and separator="
     return open_items(request, _named(request, None, None, max_bytes, remedy), None, max_columns, max_bytes)
@@ -102,13 +102,13 @@ def _numbered(request: FileRequest, max_bytes: int) -> Iterator[ItemBatch]:
 
 
 def parse_lines(text: bytes, first_line: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return (positions among the numbers at which lines start, numbers) of text that ends in a newline."""
+    """Return (index of each line's first number, numbers) of text that ends in a newline."""
     text = text.replace(b"\r\n", b"\n")
     unexpected = text.translate(None, b"0123456789 \t\n")
     if unexpected:
         stop = text.index(unexpected[:1])
-        line, before = first_line + text.count(b"\n", 0, stop), text[:stop]
-        start = max(before.rfind(b" "), before.rfind(b"\n"))
+        line, text_before = first_line + text.count(b"\n", 0, stop), text[:stop]
+        start = max(text_before.rfind(b" "), text_before.rfind(b"\n"))
         word = text[start + 1 : stop + 40].split()[0].decode("utf-8", "replace")
         raise TableError(
             f"line {line}: {quoted(word)} is not an item number. A line has column numbers (0, 1, 2, ...) separated by "
@@ -116,8 +116,8 @@ def parse_lines(text: bytes, first_line: int) -> tuple[NDArray[np.int64], NDArra
         )
     codes = np.frombuffer(text, np.uint8)
     digits = codes >= ord("0")
-    begins = np.flatnonzero(digits[1:] > digits[:-1]) + 1
-    n_before = np.searchsorted(begins, np.flatnonzero(codes == ord("\n"))) + int(digits[0])
+    number_starts = np.flatnonzero(digits[1:] > digits[:-1]) + 1
+    n_before = np.searchsorted(number_starts, np.flatnonzero(codes == ord("\n"))) + int(digits[0])
     numbers = np.fromstring(text, np.int64, sep=" ") if n_before[-1] else np.zeros(0, np.int64)
     return np.concatenate([[0], n_before[:-1]]), numbers
 
@@ -131,7 +131,7 @@ def _sample_words(path: Place, max_bytes: int, encoding: str | None) -> tuple[li
     lines = [line for line in lines if line.strip()]
     counts = {separator: sum(separator in line for line in lines) for separator in SEPARATORS}
     best = max(SEPARATORS, key=lambda separator: counts[separator])
-    separator = best if counts[best] and counts[best] >= MIN_SHARE * len(lines) else " "
+    separator = best if counts[best] and counts[best] >= MIN_SEPARATOR_SHARE * len(lines) else " "
     return [_words(line, separator) for line in lines], separator, code
 
 
@@ -149,16 +149,16 @@ def _named(
     """Yield the items of lines of names, quoted as in CSV files."""
     for path in request.files:
         with reading(path):
-            _, likely, code = _sample_words(path, max_bytes, encoding)
+            _, likely_separator, code = _sample_words(path, max_bytes, encoding)
             if code.startswith("utf-16"):
                 raise TableError("baskets in UTF-16 are not supported. Save the file as UTF-8.")
-            between = separator or likely
+            delimiter = separator or likely_separator
             if separator is None:
-                in_encoding = "" if code.startswith("utf-8") or encoding else f" in the encoding {code}"
+                encoding_note = "" if code.startswith("utf-8") or encoding else f" in the encoding {code}"
                 warnings.warn(
-                    f"{printable(path)}: read as baskets of item names with {NAMES.get(between, repr(between))} "
-                    f"between them{in_encoding}, as its first lines suggest. If that is wrong, set {remedy}"
-                    + (" or encoding=." if in_encoding else "."),
+                    f"{printable(path)}: read as baskets of item names with "
+                    f"{SEPARATOR_NAMES.get(delimiter, repr(delimiter))} between them{encoding_note}, as its first "
+                    f"lines suggest. If that is wrong, set {remedy}{' or encoding=.' if encoding_note else '.'}",
                     CSVDialectWarning,
                     stacklevel=2,
                 )
@@ -166,7 +166,7 @@ def _named(
             for text in line_chunks(path, max_bytes):
                 code_of: defaultdict[str, int] = defaultdict(count().__next__)
                 codes, starts = array("i"), array("q")
-                for words in _baskets(text, line, between, "utf-8-sig" if line == 1 and code == "utf-8" else code):
+                for words in _baskets(text, line, delimiter, "utf-8-sig" if line == 1 and code == "utf-8" else code):
                     starts.append(len(codes))
                     codes.extend(map(code_of.__getitem__, words))
                 items = np.frombuffer(codes, np.int32), list(code_of)

@@ -44,16 +44,16 @@ def split_cells(
     columns_with_codes = (column for column in columns if column.name in separators)
     codes = {column.name: _codes(column, separators[column.name], max_columns) for column in columns_with_codes}
     short_names = len(codes) == 1 and not any(
-        name in others for others in codes.values() for name in names if name not in codes
+        name in other_codes for other_codes in codes.values() for name in names if name not in codes
     )
     new_columns: list[ColumnCells] = []
     for column in columns:
         if column.name not in codes:
             new_columns.append(column)
             continue
-        without_code = [2 * (key is None and empty == "missing") for key in column.keys]
+        codes_if_absent = [2 * (key is None and empty == "missing") for key in column.keys]
         for code, numbers in codes[column.name].items():
-            indicator = np.array(without_code, np.uint8)
+            indicator = np.array(codes_if_absent, np.uint8)
             indicator[numbers] = 1
             values, rows = np.unique(indicator, return_inverse=True)  # those that occur
             name, rows = code if short_names else f"{column.name}={code}", rows.astype(np.uint8)[column.rows]

@@ -32,10 +32,10 @@ from hiddenbits.data.text_files import read_lines
 from hiddenbits.exceptions import DuplicateItemsWarning, SpilledTableWarning, TableError
 from hiddenbits.quoting import printable, quoted
 
-HELD_BYTES = 1 << 28  # larger data are written to files while they are gathered
-SORTED = 1 << 20  # items sorted at a time, as sorting takes several times their memory
-LINE_BYTES = 80  # of a line, while lines are grouped by row
-MAX_ITEMS = 1 << 29  # items: four times as many are the largest 32-bit integer
+HELD_BYTES = 1 << 28  # memory limit for gathered items; larger data are written to files
+SORT_ITEMS = 1 << 20  # items sorted at a time, as sorting takes several times their memory
+LINE_BYTES = 80  # memory of a line while lines are grouped by row
+MAX_ITEMS = 1 << 29  # because four times an item number must fit in 32 bits
 NULL = 2  # code of a missing value; 0 and 1 are their own codes
 
 
@@ -49,7 +49,7 @@ class ItemBatch(NamedTuple):
     starts : ndarray of int64
         Positions among the items at which rows begin; the first pairs may belong to a row that began before.
     items : ndarray, or tuple of ndarray and list
-        Column numbers; or codes, and the names or numbers that they stand for.
+        Column numbers; or codes, and for each code the name or number of its item.
     values : ndarray of uint8, optional
         Values of pairs: 0, 1 or `NULL`.
     keys : pyarrow.Array, optional
@@ -79,7 +79,7 @@ def open_items(
     ----------
     request : Request
         The options that all readers share.
-    batches : iterable of Batch
+    batches : iterable of ItemBatch
         The items.
     items : sequence of str, path or None
         Names of the items, as the user gave them. By default, items that are not column numbers are sorted.
@@ -115,7 +115,7 @@ class _Gatherer:
         self._starts, self._cells = Spool(np.int64), Spool(np.int32)
         self._keys: KeySpool | None = None
         self._scale, self._largest, self._n_ones = 1, -1, 0
-        # For each file: its first row, how messages name its rows, and what to subtract from row numbers.
+        # For each file: its first row, the label of its rows in messages, and the offset of its row numbers.
         self._files: list[tuple[int, str, int]] = []
         self._folder: Path | None = None
         self._n_repeats, self._first_repeat = 0, ""
@@ -191,22 +191,22 @@ class _Gatherer:
         """Return the column names, and the column of each item unless items are column numbers already."""
         if not self._has_codes or self._names is not None:
             return self._names, None
-        listed = sorted(self._known)
-        if self._n_columns not in (None, len(listed)):
-            raise TableError(f"{len(listed)} items found, not n_columns={self._n_columns}. Name them with items=.")
-        column_of = np.empty(len(listed), np.int32)
-        column_of[[self._known[item] for item in listed]] = np.arange(len(listed))
-        return tuple(map(str, listed)), column_of
+        items = sorted(self._known)
+        if self._n_columns not in (None, len(items)):
+            raise TableError(f"{len(items)} items found, not n_columns={self._n_columns}. Name them with items=.")
+        column_of = np.empty(len(items), np.int32)
+        column_of[[self._known[item] for item in items]] = np.arange(len(items))
+        return tuple(map(str, items)), column_of
 
     def _group_rows(self, spool: KeySpool, max_bytes: int, row: str) -> Any:
         """Group the lines by key, unless they are grouped already, and return the keys of the rows."""
         keys = spool.all()
         if spool.ordered:
             return keys
-        needed = LINE_BYTES * self._cells.n + spool.nbytes
-        if needed > max_bytes:
+        n_bytes = LINE_BYTES * self._cells.n + spool.nbytes
+        if n_bytes > max_bytes:
             raise TableError(
-                f"the lines are not sorted by {row!r}. Grouping the {self._cells.n} lines in memory needs {needed} "
+                f"the lines are not sorted by {row!r}. Grouping the {self._cells.n} lines in memory needs {n_bytes} "
                 f"bytes, above max_bytes={max_bytes}. Sort the lines by {row!r}, so that they can be read in parts, or "
                 "raise max_bytes=."
             )
@@ -227,8 +227,8 @@ class _Gatherer:
         """Sort the items of each row and drop repeated ones, in place."""
         row = end = 0
         while row < self._starts.n - 1:
-            starts = self._starts.get(row, row + SORTED + 1)
-            height = max(1, int(np.searchsorted(starts, starts[0] + SORTED, side="right")) - 1)
+            starts = self._starts.get(row, row + SORT_ITEMS + 1)
+            height = max(1, int(np.searchsorted(starts, starts[0] + SORT_ITEMS, side="right")) - 1)
             lengths, cells = np.diff(starts[: height + 1]), self._cells.get(starts[0], starts[height])
             if column_of is not None:
                 cells = column_of[cells // self._scale] * self._scale + cells % self._scale
@@ -264,8 +264,8 @@ class _Gatherer:
             row, item = divmod(int(pairs[first_pair]), stride // self._scale)
             label = f"{self._row_label(first + row)}: item {item if names is None else quoted(names[item])}"
             if len(conflicts):
-                pair = sorted_cells[first_pair : first_pair + 2] % self._scale
-                values = ["null" if value == NULL else quoted(value) for value in pair]
+                pair_values = sorted_cells[first_pair : first_pair + 2] % self._scale
+                values = ["null" if value == NULL else quoted(value) for value in pair_values]
                 raise TableError(f"{label} has the values {' and '.join(values)}. Keep one line per pair.")
             self._first_repeat = self._first_repeat or f"{label} occurs twice"
             self._n_repeats += len(repeats)
@@ -274,7 +274,7 @@ class _Gatherer:
         return np.bincount(rows, minlength=len(lengths)), cells
 
     def _row_label(self, row: int) -> str:
-        """Return how messages name a row: by its position in its file, or by its number if rows were grouped."""
+        """Return the name of a row in messages: its position in its file, or its number if rows were grouped."""
         if self._keys is not None:
             return f"row {row}"
         label, offset = next((label, offset) for start, label, offset in reversed(self._files) if start <= row)
@@ -323,7 +323,7 @@ class SpilledItems:
     empty : {"auto", "zero", "missing"}
         What an item that is not listed means.
     scale : int
-        4 where cells hold values, otherwise 1.
+        4 if cells hold values, otherwise 1.
     """
 
     starts: Spool
@@ -367,7 +367,7 @@ class SpilledItems:
 
 
 def _bits(starts: AnyArray, cells: AnyArray, n_columns: int, empty: Empty, scale: int) -> tuple[Bits, Bits]:
-    """Return (x, observed) of rows. Of pairs with values, a cell without a line is missing, unless ``empty="zero"``."""
+    """Return (x, observed) of rows. If pairs have values, cells without a line are missing, unless ``empty="zero"``."""
     if scale == 1:
         x = Pattern(starts, cells, n_columns)
         return x, x if empty == "missing" else AllOnes(x.shape)

@@ -15,7 +15,7 @@ from hiddenbits.data.table import Table
 from hiddenbits.exceptions import TableError
 from hiddenbits.quoting import quoted
 
-SPELLINGS = {"0", "1", "0.0", "1.0", "true", "false", "yes", "no", "", "na", "n/a", "nan", "null", "none", "?"}
+CELL_WORDS = {"0", "1", "0.0", "1.0", "true", "false", "yes", "no", "", "na", "n/a", "nan", "null", "none", "?"}
 
 
 def is_transactions(X: Any) -> bool:
@@ -31,7 +31,7 @@ def is_transactions(X: Any) -> bool:
         return False
     if len({len(row) for row in X}) > 1:
         return True
-    if all(word.strip().lower() in SPELLINGS for word in words):
+    if all(word.strip().lower() in CELL_WORDS for word in words):
         return False  # a table of text
     raise TableError(
         "A list of lists of words, all of one length, may be transactions or a table. Give transactions as sets, and "

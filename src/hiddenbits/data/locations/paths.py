@@ -15,9 +15,9 @@ from hiddenbits.addresses import is_http
 from hiddenbits.data.locations.places import Place, RemoteFile, find_remote, is_folder, is_url, local_path, refuse_pipe
 from hiddenbits.exceptions import TableError
 
-PARQUET = (".parquet", ".pq")
-STORE = ("zarr.json", ".zgroup", ".zarray")  # one of these is in the folder of a Zarr store
-# Entries of the folders of lake tables, whose files must not be read directly, and advice.
+PARQUET_SUFFIXES = (".parquet", ".pq")
+ZARR = ("zarr.json", ".zgroup", ".zarray")  # the folder of a Zarr store contains one of these files
+# Entries that identify the folders of lake tables, whose files must not be read directly, and advice.
 LAKES = {
     "_delta_log": "a Delta table. Some of its Parquet files contain rows that were deleted or changed later; only "
     "the log knows which. Open the table: open_table({folder!r}), or at an address "
@@ -31,8 +31,8 @@ LAKES = {
 def find_files(paths: Any, options: Mapping[str, Any] | None = None) -> tuple[Place, ...]:
     """Return the files that a path, an address, a glob pattern or a list of them stands for.
 
-    The files of a pattern are in natural order (part2 before part10), those of a list in its order. Storage options
-    are for addresses.
+    The files of a pattern are in natural order (part2 before part10), the files of a list in the order of the list.
+    Storage options are for addresses.
     """
     path_list = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     if options and not any(is_url(path) for path in path_list):
@@ -77,7 +77,7 @@ def is_delta(path: Any) -> bool:
 
 def _is_store(folder: Path) -> bool:
     """Whether a folder is a Zarr store, by its suffix or its content."""
-    return folder.is_dir() and (folder.suffix.lower() == ".zarr" or any((folder / name).is_file() for name in STORE))
+    return folder.is_dir() and (folder.suffix.lower() == ".zarr" or any((folder / name).is_file() for name in ZARR))
 
 
 def refuse_lake(files: Sequence[Place]) -> None:
@@ -85,7 +85,7 @@ def refuse_lake(files: Sequence[Place]) -> None:
     checked: set[PurePath] = set()
     for file in files:
         path = file if isinstance(file, Path) else PurePosixPath(file.path)
-        if path.suffix.lower() not in PARQUET or is_http(str(file)):
+        if path.suffix.lower() not in PARQUET_SUFFIXES or is_http(str(file)):
             continue
         for folder in path.parents:
             if folder in checked:

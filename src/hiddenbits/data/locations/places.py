@@ -19,12 +19,12 @@ from hiddenbits.addresses import LEFT_OUT, has_credentials, is_http, safe_url
 from hiddenbits.data.locations.remote_errors import reaching, secret_words
 from hiddenbits.exceptions import TableError
 
-AHEAD = 1 << 20  # bytes fetched beyond a requested piece of a remote file
-FOR_LIBRARIES = 1 << 16  # most libraries request what they need
+READAHEAD_BYTES = 1 << 20  # bytes fetched beyond a requested piece of a remote file
+LIBRARY_READAHEAD = 1 << 16  # bytes; less, because most libraries request exactly the bytes that they need
 # Keys under which file systems identify the version of a file, the most reliable first.
 TAGS = ("ETag", "etag", "md5Hash", "Content-MD5", "LastModified", "Last-Modified", "last_modified", "mtime", "created")
-AT_ONCE = 16  # remote files processed in parallel, as each takes a few round trips
-ONE_COPY = threading.Lock()  # so that two threads do not write the same local copy
+PARALLEL_FILES = 16  # remote files processed in parallel, as each takes a few round trips
+COPY_LOCK = threading.Lock()  # so that two threads do not write the same local copy
 
 
 @dataclass(frozen=True)
@@ -80,29 +80,29 @@ class RemoteFile:
     def _current_version(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Return the current version of the file, and its metadata in the file system."""
         with reaching(self.shown, self.secrets):
-            fs = self.fs.fs if self._is_copied else self.fs  # which alone knows the current state
+            fs = self.fs.fs if self._is_copied else self.fs  # a caching file system does not know the current state
             fs.invalidate_cache(self.path)
             info = fs.info(self.path)
         if info.get("type") == "directory":
             raise is_folder(self.shown)
         return (info.get("size"), next((str(info[tag]) for tag in TAGS if info.get(tag)), None)), info
 
-    def open(self, ahead: int = AHEAD) -> io.BufferedReader:
+    def open(self, readahead: int = READAHEAD_BYTES) -> io.BufferedReader:
         """Open the file, after checking that it has not changed; see `open_file`."""
         version, info = self._current_version()
         if self.version and self.version != version:
             raise TableError(f"{self}: the file has changed since the table was opened. Open the table again.")
         with reaching(self.shown, self.secrets):
             if self._is_copied:
-                with ONE_COPY:
+                with COPY_LOCK:
                     file = self.fs.open(self.path, "rb")
                 if version[0] not in (None, file.seek(0, io.SEEK_END)):  # making the copy was interrupted
                     file.close()
                     raise self._cut_short
                 file.seek(0)
             elif self.fs.async_impl:
-                pieces = {"cache_type": "readahead", "block_size": ahead}
-                file = self.fs.open(self.path, "rb", **pieces, **self._web_options(info))
+                options = {"cache_type": "readahead", "block_size": readahead}
+                file = self.fs.open(self.path, "rb", **options, **self._web_options(info))
             else:  # only asynchronous file systems can be used by all threads; fsspec keeps others per thread
                 fs = copy(self.fs)
                 file = fs.open(self.path, "rb")
@@ -139,10 +139,10 @@ P = TypeVar("P", bound=Place)
 T = TypeVar("T")
 
 
-def open_file(place: Place, ahead: int = AHEAD) -> io.BufferedReader:
-    """Open a file for reading its bytes; of a remote one, `ahead` bytes are fetched beyond those that are requested."""
+def open_file(place: Place, readahead: int = READAHEAD_BYTES) -> io.BufferedReader:
+    """Open a file for reading its bytes; from a remote one, `readahead` more bytes than requested are fetched."""
     if isinstance(place, RemoteFile):
-        return place.open(ahead)
+        return place.open(readahead)
     refuse_pipe(place)
     return place.open("rb")
 
@@ -158,14 +158,14 @@ def refuse_pipe(path: Path) -> None:
 
 def for_library(place: Place) -> AbstractContextManager[Any]:
     """Return a context with an argument for libraries: the path of a local file, or an open remote file."""
-    return place.open(FOR_LIBRARIES) if isinstance(place, RemoteFile) else nullcontext(place)
+    return place.open(LIBRARY_READAHEAD) if isinstance(place, RemoteFile) else nullcontext(place)
 
 
 def map_places(function: Callable[[P], T], places: Sequence[P]) -> list[T]:
     """Return the function of each place, in order; remote places are processed in parallel."""
     if not any(isinstance(place, RemoteFile) for place in places):
         return [function(place) for place in places]
-    with ThreadPoolExecutor(AT_ONCE) as pool:
+    with ThreadPoolExecutor(PARALLEL_FILES) as pool:
         return list(pool.map(function, places))
 
 
@@ -221,6 +221,6 @@ def find_remote(url: str, options: Mapping[str, Any]) -> list[RemoteFile]:
     names = [name for name, info in matches.items() if info.get("type", "file") == "file"]
     if not names:
         raise TableError(f"{shown}: there is no such file.")
-    before, is_inside, after = url.partition(path)
-    before = before if is_inside else fs.unstrip_protocol("")
-    return [RemoteFile(fs, name, safe_url(before + name + after)) for name in names]
+    prefix, found, suffix = url.partition(path)
+    prefix = prefix if found else fs.unstrip_protocol("")
+    return [RemoteFile(fs, name, safe_url(prefix + name + suffix)) for name in names]

@@ -23,24 +23,24 @@ from hiddenbits.data.table import Table
 from hiddenbits.exceptions import TableError
 from hiddenbits.quoting import discreet, redacted
 
-PRIORITY = 10  # of chunks over parts, if both are tasks of one cluster, because parts wait for chunks
-MAX_CELLS = 1 << 24  # in partitions computed together, so that shared tasks run once
+PRIORITY = 10  # of tasks for chunks; higher than that of parts on the same cluster, which wait for chunks
+MAX_BATCH_CELLS = 1 << 24  # limit for partitions that are computed together, so that shared tasks run once
 
 Piece = tuple[int, int, int, int]  # a chunk, its rows from and to, and its first row in the table
 
-# Whether dask uses its own scheduler (threads, or the current client): while a table is opened. Later each part is
-# computed in the thread that reads it, so that no task ever waits for another.
+# Whether a table is being opened: then dask uses its own scheduler (threads, or the current client). Later each part
+# is computed in the thread that reads it, so that no task ever waits for another.
 _opening: ContextVar[bool] = ContextVar("_opening", default=False)
 
 
 @contextmanager
 def opening() -> Iterator[None]:
     """Compute with dask's own scheduler within the block."""
-    before = _opening.set(True)
+    token = _opening.set(True)
     try:
         yield
     finally:
-        _opening.reset(before)
+        _opening.reset(token)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +54,8 @@ class DaskChunks:
     heights : tuple of int
         Rows of each chunk; -1 before they are counted.
     remote : bool
-        Whether the graph needs results that are persisted on a cluster. Then the cluster computes, and a worker's
-        thread that waits for it makes room for another (`Client.get` secedes).
+        Whether the graph needs results that are persisted on a cluster. Then the cluster computes, and the thread of a
+        worker that waits for a result lets another task run (`Client.get` secedes).
     anchor : object
         The collection, which keeps persisted results alive. It is not pickled.
     """
@@ -94,7 +94,7 @@ class DaskChunks:
             row += height
         return pieces
 
-    def counted(self) -> DaskChunks:
+    def with_heights(self) -> DaskChunks:
         """Return the chunks with their heights; all chunks are computed for this."""
         counts = self.compute(_height, [(i, 0, 0, 0) for i in range(len(self.keys))])
         return replace(self, heights=tuple(counts))
@@ -108,12 +108,12 @@ class DaskChunks:
         spec: Any = import_module("dask._task_spec")  # from dask's specification of graphs; `delayed` is slower
         tasks = self._culled(pieces)
         task_keys: list[Any] = []
-        safe = partial(_result_or_error, function)
+        safe_function = partial(_result_or_error, function)
         name = f"hiddenbits_rows-{uuid4().hex}"  # unique: another call may compute other results of the same rows
         for i, low, high, row in pieces:
             task_keys.append((name, i, low, high))
             blocks = spec.List(*(spec.TaskRef(key) for key in self.keys[i]))
-            tasks[task_keys[-1]] = spec.Task(task_keys[-1], safe, blocks, self.heights[i], low, high, row)
+            tasks[task_keys[-1]] = spec.Task(task_keys[-1], safe_function, blocks, self.heights[i], low, high, row)
         with discreet():
             try:
                 results = list(self._get()(tasks, task_keys))
@@ -144,7 +144,7 @@ class DaskChunks:
         return dict(cull(self.graph, [key for i, *_ in pieces for key in self.keys[i] if key in self.graph])[0])
 
     def only(self, start: int, stop: int) -> DaskChunks:
-        """Return the chunks with only what rows start to stop need, so that less is sent."""
+        """Return the chunks with only the tasks that rows start to stop need, so that less is sent."""
         return replace(self, graph=self._culled(self.pieces(start, stop)))
 
     def __reduce__(self) -> tuple[Callable[[bytes], DaskChunks], tuple[bytes]]:
@@ -189,7 +189,7 @@ class DaskColumns:
         for number, piece in enumerate(pieces):
             pending.append(piece)
             n_cells = sum(high - low for _, low, high, _ in pending) * len(names)
-            if n_cells >= MAX_CELLS or number == len(pieces) - 1:
+            if n_cells >= MAX_BATCH_CELLS or number == len(pieces) - 1:
                 yield from self.chunks.compute(partial(_batch, self.labels, selected), pending)
                 pending = []
 
@@ -242,7 +242,7 @@ def open_dask_frame(data: Any, request: Request) -> Table:
     check_distinct(labels)
     check_distinct(names)
     with opening():
-        columns = DaskColumns(DaskChunks.of(data).counted(), names, labels)
+        columns = DaskColumns(DaskChunks.of(data).with_heights(), names, labels)
         if not columns.n_rows:
             raise TableError(f"The table has 0 rows and {len(names)} columns. It needs at least one of each.")
         return open_columns(columns, request)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hiddenbits.data.cell_checks import MAX_BYTES, check_distinct
-from hiddenbits.data.coding.cells import ColumnCells, small
+from hiddenbits.data.coding.cells import ColumnCells, compact
 from hiddenbits.data.coding.vocabulary import key_of, positive_value
 from hiddenbits.data.columns.gather import cells_of_objects
 from hiddenbits.data.columns.open import open_cells
@@ -34,8 +34,8 @@ def open_labeled(
     """Open a file of SPSS (``.sav``, ``.zsav``, ``.por``) or Stata (``.dta``).
 
     Codes that the file declares as missing, and Stata's .a to .z, are missing values. A column whose values all have
-    labels is read as these labels, in the order of the codes; but 0 and 1 are kept, unless their labels say that 0
-    means yes. A column that has labels for only some of its values keeps its numbers.
+    labels is read as these labels, in the order of the codes. But 0 and 1 stay numbers, unless their labels say that 0
+    means yes. A column with labels for only some of its values keeps its numbers.
 
     Parameters
     ----------
@@ -94,10 +94,10 @@ def _labeled(name: str, cells: Sequence[Any], labels: Mapping[Any, str]) -> Colu
     values = [_plain(value) for value in numbers]
     label_of = {_plain(code): str(label).strip() for code, label in labels.items()}
     codes = set(values) - {None}
-    all_distinct = codes <= set(label_of) and len({label_of[code] for code in codes}) == len(codes)
-    if all_distinct and (not codes <= {0, 1} or _zero_is_yes(label_of)):
+    has_all_labels = codes <= set(label_of) and len({label_of[code] for code in codes}) == len(codes)
+    if has_all_labels and (not codes <= {0, 1} or _zero_is_yes(label_of)):
         values = [None if value is None else label_of[value] for value in values]
-    return ColumnCells(name, values, small(rows, len(values)))
+    return ColumnCells(name, values, compact(rows, len(values)))
 
 
 def _zero_is_yes(labels: Mapping[Any, str]) -> bool:

@@ -1,8 +1,8 @@
 """Delta tables: the rows of one version, from the files that its log names; the folder may contain others.
 
-The log is read by the package deltalake; rows by our own Parquet reader, file by file, in the order in which the files
-were written (then by name), so that every pass over the data and every later run has the same order. Iceberg tables
-are refused with advice.
+The package deltalake reads the log. Our own Parquet reader reads the rows, file by file, in the order in which the
+files were written (then by name), so that every pass and every later run has the same order. Iceberg tables are
+refused with advice.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from hiddenbits.data.table import Table
 from hiddenbits.exceptions import TableError
 from hiddenbits.quoting import redacted
 
-# Features with which files can be read directly, or as is done here; columnMapping renames only in some modes.
-FEATURES = {"appendOnly", "columnMapping", "deletionVectors", "domainMetadata", "timestampNtz"}
-FEATURES |= {"v2Checkpoint", "vacuumProtocolCheck"}
+# Features of tables whose files can be read here; columnMapping renames columns only in some modes (refused below).
+SUPPORTED_FEATURES = {"appendOnly", "columnMapping", "deletionVectors", "domainMetadata", "timestampNtz"}
+SUPPORTED_FEATURES |= {"v2Checkpoint", "vacuumProtocolCheck"}
 
 
 def open_delta(X: Any, request: Request) -> Table:
@@ -36,23 +36,23 @@ def open_delta(X: Any, request: Request) -> Table:
     The option ``version=`` is for folders; others are those of Parquet files.
     """
     options = dict(request.options)
-    delta, label = _loaded(X, options.pop("version", None))
+    delta, label = _load(X, options.pop("version", None))
     request, number = replace(request, options=options), int(delta.version())
     if not delta.table_uri.startswith("file://"):
         return replace(open_stream(delta.to_pyarrow_dataset(), request), version=number)
     folder = Path(unquote(urlsplit(delta.table_uri).path)).resolve()
     with naming(label):
         _refuse_unknown(delta)
-        schema, files, partitions = _listed(delta, folder, number)
+        schema, files, partitions = _list_files(delta, folder, number)
         selections = {str(folder / _relative(uri, folder)): rows for uri, rows in _deletion_vectors(delta)}
     if not selections:
         return replace(open_files(request, files, partitions, schema=schema, options=options), version=number)
-    what = f"Version {number} of the Delta table, without its deleted rows,"
-    batches = _kept_rows(files, schema, partitions, selections)
-    return replace(open_batches(batches, schema, what, request, options), version=number)
+    description = f"Version {number} of the Delta table, without its deleted rows,"
+    batches = _remaining_rows(files, schema, partitions, selections)
+    return replace(open_batches(batches, schema, description, request, options), version=number)
 
 
-def _loaded(X: Any, version: Any) -> tuple[Any, str]:
+def _load(X: Any, version: Any) -> tuple[Any, str]:
     """Return the table at a version, and its name in messages."""
     try:
         from deltalake import DeltaTable
@@ -81,7 +81,7 @@ def _loaded(X: Any, version: Any) -> tuple[Any, str]:
 def _refuse_unknown(delta: Any) -> None:
     """Refuse tables whose files cannot be read directly."""
     mode = delta.metadata().configuration.get("delta.columnMapping.mode", "none")
-    features = set(delta.protocol().reader_features or ()) - FEATURES
+    features = set(delta.protocol().reader_features or ()) - SUPPORTED_FEATURES
     if mode != "none" or features:
         why = "other names of columns in its files (column mapping)" if mode != "none" else ", ".join(sorted(features))
         raise TableError(
@@ -90,8 +90,8 @@ def _refuse_unknown(delta: Any) -> None:
         )
 
 
-def _listed(delta: Any, folder: Path, number: int) -> tuple[Any, tuple[Path, ...], tuple[Mapping[str, Any], ...]]:
-    """Return the columns of a version, its files in a fixed order, and their values that only the log contains."""
+def _list_files(delta: Any, folder: Path, number: int) -> tuple[Any, tuple[Path, ...], tuple[Mapping[str, Any], ...]]:
+    """Return the columns of a version, its files in a fixed order, and for each file values that only the log has."""
     pa = pyarrow()
     schema = pa.schema(delta.schema().to_arrow())
     actions = pa.table(delta.get_add_actions()).to_pylist()
@@ -136,7 +136,7 @@ def _deletion_vectors(delta: Any) -> list[tuple[str, Any]]:
     return [(str(file), rows.values) for file, rows in zip(*columns, strict=True)]
 
 
-def _kept_rows(
+def _remaining_rows(
     files: Sequence[Path], schema: Any, partitions: Sequence[Mapping[str, Any]], selections: Mapping[str, Any]
 ) -> Iterator[Any]:
     """Yield record batches of the rows that were not deleted."""

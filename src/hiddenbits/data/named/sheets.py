@@ -24,7 +24,7 @@ from hiddenbits.exceptions import CSVDialectWarning, TableError
 from hiddenbits.quoting import printable, redacted
 
 CELL_BYTES = 100  # approximate memory of a cell while it is read
-CORNER = re.compile(rb"""<dimension\s+ref=["'][^"':]*:([A-Z]{1,3})([0-9]{1,7})["']""")  # the last cell of a sheet
+LAST_CELL = re.compile(rb"""<dimension\s+ref=["'][^"':]*:([A-Z]{1,3})([0-9]{1,7})["']""")  # the last cell of a sheet
 
 
 def open_sheets(
@@ -124,18 +124,18 @@ def _calamine() -> Any:
 
 
 def _check_size(path: Place, source: Any, max_bytes: int) -> None:
-    """Refuse a file whose declared size, or the size of whose cells, exceeds the limit.
+    """Refuse a file if its declared size, or the size of its cells, exceeds the limit.
 
-    One distant cell suffices: calamine allocates all cells before it, and running out of memory ends the process.
+    One distant cell suffices: calamine allocates all cells up to it, and running out of memory ends the process.
     """
     with suppress(zipfile.BadZipFile), zipfile.ZipFile(source) as archive:  # .xls is not an archive
         n_bytes = sum(entry.file_size for entry in archive.infolist())
         for entry in archive.infolist():
             if n_bytes <= max_bytes and re.match(r"/?xl/worksheets/[^/]*\.xml$", entry.filename, re.IGNORECASE):
                 with archive.open(entry) as file:
-                    corner = CORNER.search(file.read(1 << 12))
-                columns = reduce(lambda number, letter: 26 * number + letter - 64, corner[1], 0) if corner else 0
-                n_bytes = max(n_bytes, columns * int(corner[2]) * CELL_BYTES if corner else 0)
+                    last_cell = LAST_CELL.search(file.read(1 << 12))
+                columns = reduce(lambda number, letter: 26 * number + letter - 64, last_cell[1], 0) if last_cell else 0
+                n_bytes = max(n_bytes, columns * int(last_cell[2]) * CELL_BYTES if last_cell else 0)
         if n_bytes > max_bytes:
             raise too_large(path, max_bytes)
     if hasattr(source, "seek"):

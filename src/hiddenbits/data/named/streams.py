@@ -26,8 +26,8 @@ from hiddenbits.data.table import PART_BYTES, Table
 from hiddenbits.exceptions import SpilledTableWarning, TableError
 from hiddenbits.quoting import redacted
 
-KEEP_BYTES = PART_BYTES  # smaller tables are held in memory, without a warning
-GROUP_ROWS, GROUP_BYTES = 100_000, 1 << 24  # approximate size of a row group: the smaller of both
+KEEP_BYTES = PART_BYTES  # tables up to this size are held in memory, without a warning
+GROUP_ROWS, GROUP_BYTES = 100_000, 1 << 24  # approximate limits of a row group
 NOT_IN_PARQUET = ("Object", "Int128", "UInt128", "Unknown")  # polars types that Parquet cannot store
 
 
@@ -48,7 +48,7 @@ def open_stream(X: Any, request: Request) -> Table:
 
 
 def open_batches(batches: Iterator[Any], schema: Any, name: str, request: Request, options: Mapping[str, Any]) -> Table:
-    """Open record batches that can be read once: few as an Arrow table, more from a temporary file with a warning.
+    """Open record batches that can be read once: few in memory, more from a temporary file, with a warning.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def open_batches(batches: Iterator[Any], schema: Any, name: str, request: Reques
     schema : pyarrow.Schema
         Their columns.
     name : str
-        What they come from, for the warning.
+        The origin of the rows, for the warning.
     request : Request
         The options of `open_table`.
     options : Mapping
@@ -92,10 +92,10 @@ def _open_lazy(X: Any, request: Request) -> Table:
                 return open_frame(X.collect(), request)
             X.sink_parquet(path, row_group_size=GROUP_ROWS)
         metadata = pyarrow().parquet.read_metadata(path)
-        large = 8 * metadata.num_rows * metadata.num_columns > KEEP_BYTES  # approximate memory
-        if not large and not request.options:
+        is_large = 8 * metadata.num_rows * metadata.num_columns > KEEP_BYTES  # approximate memory
+        if not is_large and not request.options:
             return open_frame(polars.read_parquet(path, hive_partitioning=False, memory_map=False), request)
-        if large:
+        if is_large:
             _warn_of_spill(name, metadata.num_rows, path, started)
         return _open_temporary(stack, path, request, request.options)
 

@@ -1,7 +1,7 @@
 """Blocks of lines of comma-separated text, cut into cells by array operations on bytes.
 
-`cut_block` cuts lines exactly as the csv module does, or returns None: lines that differ in their number of cells, or
-have quotes, line breaks or zero bytes within cells, are then read one by one.
+`cut_block` cuts lines exactly as the csv module does, or returns None if lines differ in their number of cells, or
+have quotes, line breaks or zero bytes within cells. Such lines are read one by one.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from hiddenbits.array_types import AnyArray
 from hiddenbits.data.named.csv.dialect import Dialect, point_decimals
 
-MAX_COMPARED = 32  # up to so many distinct cells are coded by comparison; more are coded by sorting
-SIZES = (1, 2, 4, 8)  # bytes that are compared at a time
+MAX_COMPARED = 32  # up to this number of distinct cells are coded by comparison; more are coded by sorting
+SIZES = (1, 2, 4, 8)  # possible sizes, in bytes, of the integers by which cells are compared
 MAX_CELL_BYTES = 32  # longer cells are not compared
 ENCODINGS = ("utf-8", "ascii", "iso8859-1", "cp1252")  # in which every byte below 128 is an ASCII character
 LINE_BREAK, CARRIAGE_RETURN = b"\n\r"
@@ -114,16 +114,16 @@ class TextBlock:
         words = self._words_of(column)
         if words is None:
             return None
-        key = words[0]
+        keys = words[0]
         for word in words[1:]:
-            codes, word_codes = (np.unique(array, return_inverse=True)[1] for array in (key, word))
-            key = codes * len(key) + word_codes
-        distinct, rows = np.unique(key, return_inverse=True)
-        first = np.empty(len(distinct), np.int64)
-        first[rows[::-1]] = np.arange(len(rows))[::-1]  # the last write stays; np.unique's return_index is slower
-        order = np.argsort(first)
+            codes, word_codes = (np.unique(array, return_inverse=True)[1] for array in (keys, word))
+            keys = codes * len(keys) + word_codes
+        distinct, rows = np.unique(keys, return_inverse=True)
+        first_rows = np.empty(len(distinct), np.int64)
+        first_rows[rows[::-1]] = np.arange(len(rows))[::-1]  # the last write stays; np.unique's return_index is slower
+        order = np.argsort(first_rows)
         codes = np.empty(len(distinct), np.int32)
-        codes[order] = [code_of(text) for text in self.texts(column, first[order])]
+        codes[order] = [code_of(text) for text in self.texts(column, first_rows[order])]
         return codes[rows]
 
     def texts(self, column: int, rows: Any = slice(None)) -> list[str]:
@@ -163,7 +163,7 @@ class TextBlock:
 
 
 def cut_block(lines: bytes, width: int, dialect: Dialect) -> TextBlock | None:
-    """Return lines cut into cells; None where the csv module might cut them differently.
+    """Return lines cut into cells; None if the csv module might cut them differently.
 
     Parameters
     ----------
@@ -175,8 +175,8 @@ def cut_block(lines: bytes, width: int, dialect: Dialect) -> TextBlock | None:
         Their dialect; see `can_cut`.
     """
     encoding, delimiter, quote = dialect.encoding or "utf-8", ord(dialect.delimiter or ","), ord(dialect.quote or '"')
-    returns = b"\r" in lines
-    if b"\0" in lines or (returns and lines.count(b"\r") != lines.count(b"\r\n")) or not _is_text(lines, encoding):
+    has_returns = b"\r" in lines
+    if b"\0" in lines or (has_returns and lines.count(b"\r") != lines.count(b"\r\n")) or not _is_text(lines, encoding):
         return None
     raw = b"".join([b"\n", lines, b"" if lines.endswith(b"\n") else b"\n", bytes(MAX_CELL_BYTES + SIZES[-1])])
     cells = np.frombuffer(raw, np.uint8, len(raw) - MAX_CELL_BYTES - SIZES[-1])
@@ -188,17 +188,17 @@ def cut_block(lines: bytes, width: int, dialect: Dialect) -> TextBlock | None:
         if not _quotes_surround_cells(cells, delimiter, quote):
             return None
         breaks &= ~np.bitwise_xor.accumulate(cells == quote)
-    ends = np.flatnonzero(breaks)
-    if len(ends) != n_rows * width + 1 or not (cells[ends[::width]] == LINE_BREAK).all():
+    break_positions = np.flatnonzero(breaks)
+    if len(break_positions) != n_rows * width + 1 or not (cells[break_positions[::width]] == LINE_BREAK).all():
         return None
-    starts, stops = ends[:-1] + 1, ends[1:]
-    if returns:
-        stops[width - 1 :: width] -= cells[stops[width - 1 :: width] - 1] == CARRIAGE_RETURN
+    starts, cell_ends = break_positions[:-1] + 1, break_positions[1:]
+    if has_returns:
+        cell_ends[width - 1 :: width] -= cells[cell_ends[width - 1 :: width] - 1] == CARRIAGE_RETURN
     if has_quotes:
-        quoted = cells[starts] == quote
-        starts += quoted
-        stops -= quoted
-    lengths = stops - starts
+        is_quoted = cells[starts] == quote
+        starts += is_quoted
+        cell_ends -= is_quoted
+    lengths = cell_ends - starts
     if lengths.max() > csv.field_size_limit():
         return None
     return TextBlock(raw, starts.reshape(-1, width), lengths.reshape(-1, width), encoding, dialect.decimal == ",")

@@ -1,6 +1,6 @@
 """Rows of text gathered into columns: the distinct cells of each column, and a code for each row.
 
-Rows are lists of cells, or blocks that are already cut, which give the same columns faster.
+Rows are lists of cells, or blocks that are already cut; both give the same columns, blocks faster.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ import numpy as np
 from hiddenbits.array_types import AnyArray
 from hiddenbits.data.bits import AllOnes, Dense
 from hiddenbits.data.cell_checks import observed_from_missing
-from hiddenbits.data.coding.cells import ColumnCells, keys_of, small
+from hiddenbits.data.coding.cells import ColumnCells, compact, keys_of
 from hiddenbits.data.coding.coded_columns import MISSING, UNKNOWN
 from hiddenbits.data.columns.open import may_be_plain, plain_column
 from hiddenbits.data.named.csv.blocks import MAX_COMPARED, TextBlock
 from hiddenbits.data.request import Request
 from hiddenbits.data.table import MemorySource
 
-HEAD_ROWS = 1 << 8  # rows that usually have all values of a column with few values
-MAX_SHARED = 8  # up to so many distinct cells in all, columns share their codes
+HEAD_ROWS = 1 << 8  # if a column has few values, this number of rows usually has all of them
+MAX_SHARED = 8  # columns share their codes if all together have at most this number of distinct cells
 
 Rows = list[list[str]]
 
@@ -38,9 +38,9 @@ class _TextNumbers(dict[str, int]):
 class TextColumns:
     """Columns of any values, gathered some rows at a time.
 
-    As long as all columns together have few distinct cells, such as 0 and 1, the columns share their codes: the cells
-    of a block are then coded at once, and the codes of binary data are 0 and 1. If only the columns at some `positions`
-    are gathered, each has its own codes from the beginning.
+    As long as all columns together have few distinct cells, such as 0 and 1, they share their codes: the cells of a
+    block are coded together, and the codes of binary data are 0 and 1. If only the columns at some `positions` are
+    gathered, each column has its own codes from the beginning.
     """
 
     def __init__(self, width: int, positions: Sequence[int] | None = None) -> None:
@@ -71,7 +71,7 @@ class TextColumns:
             if codes is None:
                 cells = rows.texts(j) if isinstance(rows, TextBlock) else map(itemgetter(j), rows)
                 codes = np.fromiter(map(number_of, cells), np.int32, len(rows))
-            parts.append(small(codes, len(texts)))
+            parts.append(compact(codes, len(texts)))
 
     def end_of_filled_rows(self, start: int, stop: int) -> int:
         """Return the position after the last of some rows that has a non-empty cell."""
@@ -91,7 +91,7 @@ class TextColumns:
         self._renumber(zip(self._texts, kept_codes, strict=True))
 
     def plain_rows(self, request: Request) -> MemorySource | None:
-        """Return the rows of a table of binary columns; None for other tables, and while columns do not share codes."""
+        """Return the rows of a table of binary columns; None for other tables, or if columns do not share codes."""
         if not self._is_shared or not may_be_plain(request):
             return None
         coded_column = plain_column("", request)
@@ -114,7 +114,7 @@ class TextColumns:
         columns = []
         for name, texts, parts in zip(names, self._texts, self._parts, strict=True):
             values = [text.strip() or None for text in texts]
-            columns.append(ColumnCells(name, values, small(np.concatenate(parts), len(values))))
+            columns.append(ColumnCells(name, values, compact(np.concatenate(parts), len(values))))
             parts.clear()
         return columns
 

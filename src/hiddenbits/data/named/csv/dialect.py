@@ -1,6 +1,6 @@
 """The dialect of comma-separated text, found in its first bytes: encoding, delimiter, quotes, decimal sign.
 
-A warning reports, once, what differs from the usual (commas, UTF-8). Each part of a dialect can be specified.
+One warning reports all differences from the usual dialect (commas, UTF-8). Each part of a dialect can be specified.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from hiddenbits.data.text_files import NAMES, SAMPLE_BYTES, detect_encoding
+from hiddenbits.data.text_files import SAMPLE_BYTES, SEPARATOR_NAMES, detect_encoding
 from hiddenbits.exceptions import CSVDialectWarning, TableError
 from hiddenbits.quoting import printable
 
 DELIMITERS = (",", ";", "\t", "|")
 QUOTES = ('"', "'")
 DECIMALS = (".", ",")
-TABS = (".tsv", ".tab")  # files whose usual delimiter is a tab
+TSV = (".tsv", ".tab")  # files whose usual delimiter is a tab
 SAMPLE_LINES = 200
-TITLE_LINES = 10  # the largest number of lines above the names
-MIN_SHARE = 0.9  # share of lines that a delimiter must cut into the same number of cells
+MAX_TITLE_LINES = 10  # the largest number of lines above the names
+MIN_SAME_WIDTH_SHARE = 0.9  # share of lines that a delimiter must cut into the same number of cells
 COMMA_NUMBER = re.compile(r"\s*[-+]?[0-9]+,[0-9]+\s*")
 POINT_NUMBER = re.compile(r"\s*[-+]?[0-9]*\.[0-9]+\s*")
 PLAIN_NUMBER = re.compile(r"\s*[-+]?[0-9]*[.,]?[0-9]*\s*")
@@ -31,7 +31,7 @@ PLAIN_NUMBER = re.compile(r"\s*[-+]?[0-9]*[.,]?[0-9]*\s*")
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a text file is written; None for what is to be found in the file.
+    """How a text file is written; parts that are None are found in the file.
 
     Attributes
     ----------
@@ -75,21 +75,21 @@ def find_dialect(head: bytes, specified: Dialect, suffix: str, skip_top: int = 0
     if len(lines) > 1 and len(head) >= SAMPLE_BYTES:
         lines.pop()  # may be incomplete
     sep_line = re.fullmatch(r"\ufeff?sep=(.)\r?\n", lines[0]) if lines else None
-    declared = sep_line[1] if sep_line is not None and sep_line[1] not in "\"'\r\n" else None
-    lines = lines[skip_top + (1 if declared else 0) :][:SAMPLE_LINES]
+    sep_delimiter = sep_line[1] if sep_line is not None and sep_line[1] not in "\"'\r\n" else None
+    lines = lines[skip_top + (1 if sep_delimiter else 0) :][:SAMPLE_LINES]
     quote = specified.quote or _find_quote(lines)
-    delimiter = specified.delimiter or declared or _find_delimiter(lines, quote, "\t" if suffix in TABS else ",")
+    delimiter = specified.delimiter or sep_delimiter or _find_delimiter(lines, quote, "\t" if suffix in TSV else ",")
     decimal = specified.decimal or ("." if delimiter == "," else _find_decimal(_rows(lines, delimiter, quote)))
-    return Dialect(encoding, delimiter, quote, decimal), declared is not None
+    return Dialect(encoding, delimiter, quote, decimal), sep_delimiter is not None
 
 
 def warn_of_dialect(path: Any, dialect: Dialect, specified: Dialect, suffix: str) -> None:
     """Warn of what is unusual about a dialect and was not specified."""
-    usual = "\t" if suffix in TABS else ","
+    usual = "\t" if suffix in TSV else ","
     encoding, delimiter = str(dialect.encoding), str(dialect.delimiter)
     descriptions = {
         "encoding": not encoding.startswith("utf-8") and f"the encoding {encoding}",
-        "delimiter": delimiter != usual and f"{NAMES.get(delimiter, repr(delimiter))} between cells",
+        "delimiter": delimiter != usual and f"{SEPARATOR_NAMES.get(delimiter, repr(delimiter))} between cells",
         "quote": dialect.quote != '"' and f"{dialect.quote!r} around cells",
         "decimal": dialect.decimal != "." and f"{dialect.decimal!r} as the decimal sign",
     }
@@ -122,25 +122,25 @@ def _find_quote(lines: list[str]) -> str:
 def _find_delimiter(lines: list[str], quote: str, usual: str) -> str:
     """Return the delimiter that cuts (nearly) all lines into the same number of cells, at least two.
 
-    A few lines at the top may differ. Of several such delimiters, the one with fewer differing lines at the top is
-    chosen, as names have no decimal commas; then the one that leaves fewer other delimiters within cells that are not
+    A few lines at the top may differ. Of several such delimiters, the one with the fewest differing lines at the top is
+    chosen, as names have no decimal commas; then the one with the fewest other delimiters within cells that are not
     numbers: ``ja;0,5;1`` has three cells if cut at the semicolon.
     """
-    best_score, best = (0.0, 0, 0.0), usual
+    best_rank, best = (0.0, 0, 0.0), usual
     for delimiter in sorted(DELIMITERS, key=lambda delimiter: delimiter != usual):
         rows = [row for row in _rows(lines, delimiter, quote) if row]
         width = Counter(map(len, rows)).most_common(1)[0][0] if rows else 0
         if width < 2:
             continue
         n_above = next(i for i, row in enumerate(rows) if len(row) == width)  # below a title, if there is one
-        n_above = n_above if n_above <= TITLE_LINES else 0
+        n_above = n_above if n_above <= MAX_TITLE_LINES else 0
         rows = rows[n_above:]
-        same = sum(len(row) == width for row in rows) / len(rows)
+        same_width_share = sum(len(row) == width for row in rows) / len(rows)
         others = set(DELIMITERS) - {delimiter}
         cells = [cell for row in rows for cell in row]
         intact = sum(others.isdisjoint(cell) or PLAIN_NUMBER.fullmatch(cell) is not None for cell in cells) / len(cells)
-        if same >= MIN_SHARE and (same, -n_above, intact) > best_score:
-            best_score, best = (same, -n_above, intact), delimiter
+        if same_width_share >= MIN_SAME_WIDTH_SHARE and (same_width_share, -n_above, intact) > best_rank:
+            best_rank, best = (same_width_share, -n_above, intact), delimiter
     return best
 
 

@@ -12,7 +12,7 @@ from itertools import chain
 from hiddenbits.exceptions import CSVDialectWarning, TableError
 from hiddenbits.quoting import printable, quoted
 
-SAMPLE = 30  # rows that are searched for a title
+SAMPLE_ROWS = 30  # rows that are searched for a title
 IMPORT_ID = re.compile(r'\s*\{\s*"ImportId"')  # what Qualtrics writes below the names and texts of questions
 
 Rows = list[list[str]]
@@ -51,13 +51,13 @@ def full_rows(chunk: Rows, later_rows: Iterator[list[str]], width: int, line: in
     if set(map(len, chunk)) <= {width}:
         return chunk, 0
     n_full = next(i for i, row in enumerate(chunk) if len(row) != width)
-    n_cells, below = len(chunk[n_full]), 0
+    n_cells, n_below = len(chunk[n_full]), 0
     for n_rows, row in enumerate(chain(chunk[n_full:], later_rows), 1):
-        below = n_rows if any(map(str.strip, row)) else below
-        if below > skip_end:
+        n_below = n_rows if any(map(str.strip, row)) else n_below
+        if n_below > skip_end:
             line += n_full + line_breaks(chunk[:n_full])
             raise TableError(f"line {line}: {n_cells} cells, but the first line has {width}. Fix the line.")
-    return chunk[:n_full], below
+    return chunk[:n_full], n_below
 
 
 def line_breaks(rows: Rows) -> int:
@@ -77,8 +77,8 @@ def warn_of_empty_rows(path: object, n_rows: int) -> None:
 def lines_below_names(path: object, head: Rows) -> int:
     """Return the number of lines below the names that Qualtrics adds: texts of questions, and ImportIds."""
     for n_lines, row in enumerate(head[1:3], 1):
-        filled = [cell for cell in row if cell.strip()]
-        if filled and all(IMPORT_ID.match(cell) for cell in filled):
+        filled_cells = [cell for cell in row if cell.strip()]
+        if filled_cells and all(IMPORT_ID.match(cell) for cell in filled_cells):
             texts = "the texts of the questions and " if n_lines > 1 else ""
             warnings.warn(
                 f"{printable(path)}: read as a Qualtrics export, without {texts}the line of ImportIds below the names.",
@@ -96,16 +96,16 @@ def refuse_title(rows: Sequence[list[str]], skipped: int) -> None:
     if not widths:
         return
     width = widths.most_common(1)[0][0]
-    first = rows[0]
-    filled = [cell for cell in first if cell.strip()]
-    one_filled_cell = len(first) == width > 1 and len(filled) == 1 and first[0].strip()
-    if not one_filled_cell and (len(first) == width or widths[width] < 2 or widths[width] < 0.9 * widths.total()):
+    first_row = rows[0]
+    cells = [cell for cell in first_row if cell.strip()]
+    has_one_cell = len(first_row) == width > 1 and len(cells) == 1 and first_row[0].strip()
+    if not has_one_cell and (len(first_row) == width or widths[width] < 2 or widths[width] < 0.9 * widths.total()):
         return
     name_rows = (i for i, row in enumerate(rows) if len(row) == width and sum(bool(cell.strip()) for cell in row) > 1)
     n_above = next(name_rows, 0) if width > 1 else next((i for i, row in enumerate(rows) if len(row) == width), 0)
     if n_above:
         raise TableError(
-            f"line {skipped + 1} ({quoted(', '.join(filled))}) is not like the lines below, which have {width} cells. "
+            f"line {skipped + 1} ({quoted(', '.join(cells))}) is not like the lines below, which have {width} cells. "
             f"If there is a title or a comment above the names, set skip_top={skipped + n_above}. If line "
             f"{skipped + 1} has the names, give it {width} cells in the file."
         )

@@ -24,7 +24,7 @@ from hiddenbits.data.named.csv.blocks import TextBlock
 from hiddenbits.data.named.csv.columns import Rows, TextColumns
 from hiddenbits.data.named.csv.dialect import Dialect
 from hiddenbits.data.named.csv.ends import (
-    SAMPLE,
+    SAMPLE_ROWS,
     Ends,
     full_rows,
     line_breaks,
@@ -37,7 +37,7 @@ from hiddenbits.data.table import Table
 from hiddenbits.exceptions import TableError
 from hiddenbits.quoting import quoted, redacted
 
-ANSWERS = {word for pair in PAIRS for word in pair}  # a line of only these is a row
+ANSWER_WORDS = {word for pair in PAIRS for word in pair}  # a line with no other words is a row, not names
 CHUNK_CELLS = 1 << 19
 BATCH_ROWS = 1 << 16  # pairs that are coded at a time
 INTEGER = "^(0|-?[1-9][0-9]{0,17})$"  # as Python writes integers: 007 is a name
@@ -145,7 +145,7 @@ def open_rows(
 ) -> Table:
     """Open files of any format whose rows `rows_of` returns as lists of text; see `open_csv`.
 
-    If the rows differ in width or have one column, `fallback` may open the files. It is not tried after an error in one
+    If rows differ in width or have one column, `fallback` may open the files. It is not tried if an error is about one
     of several columns.
     """
     if split is not None:
@@ -180,7 +180,7 @@ def _gather_columns(
     on_progress: OnProgress | None,
     selected: Sequence[str] | None = None,
 ) -> tuple[CSVLayout, TextColumns, list[int]]:
-    """Return all columns of the stacked files, or those wanted, and the number of rows of each file."""
+    """Return the layout, all columns of the stacked files, or those selected, and the number of rows of each file."""
     files, layout, columns = request.files, None, TextColumns(0)
     row_ranges: list[tuple[int, int]] = []  # of each file
     n_rows = 0
@@ -191,7 +191,7 @@ def _gather_columns(
                 first = next(rows, None)
                 if first is None:
                     raise TableError("the file is empty. A table needs at least one row.")
-                head = [first or [""], *islice(rows, min(SAMPLE, CHUNK_CELLS // (len(first) + 1)))]
+                head = [first or [""], *islice(rows, min(SAMPLE_ROWS, CHUNK_CELLS // (len(first) + 1)))]
                 file_layout = _find_layout(path, head, request, header, ends)
                 if layout is None:
                     positions = None if selected is None else [file_layout.names.index(name) for name in selected]
@@ -315,7 +315,7 @@ def _is_header(first: list[str], request: FileRequest) -> bool:
     codes = [coded_column.code_of(None if is_na(key) else key) for key in keys]
     words = [cell.strip() for cell, code in zip(first, codes, strict=True) if code == UNKNOWN]
     bits = [cell.strip() for cell, code in zip(first, codes, strict=True) if code < MISSING]
-    if words and not bits and all(plain_word(word) in ANSWERS for word in words):
+    if words and not bits and all(plain_word(word) in ANSWER_WORDS for word in words):
         return False  # yes, no, no: a row
     if not words or not bits:
         return bool(words)

@@ -16,9 +16,9 @@ from hiddenbits.data.text_files import CappedReader, open_text
 from hiddenbits.exceptions import TableError
 from hiddenbits.quoting import redacted
 
-MAX_LINE = 1 << 27  # the csv module would read a line of any length into memory
+MAX_LINE_BYTES = 1 << 27  # the csv module would read a line of any length into memory
 BLOCK_BYTES = 1 << 20  # about the size of a processor's cache
-ROW_BYTES = 1 << 10  # minimum per column, or a block has too few rows for operations on columns
+ROW_BYTES = 1 << 10  # minimum size of a block per column: with fewer rows, operations on columns are slow
 
 
 class TextRows(Iterator[list[str]]):
@@ -57,7 +57,7 @@ OnProgress = Callable[[int, float | None], None]  # called with the rows read so
 
 @dataclass
 class CSVFiles:
-    """Opens files in the dialect that was specified or is found, which is reported once."""
+    """Opens files in the dialect that was specified or is found in them; a dialect is reported once."""
 
     specified: Dialect
     max_bytes: int
@@ -126,7 +126,7 @@ class CSVRows(TextRows):
         return self._rows  # not self: the csv module's own iterator is faster
 
     def __next__(self) -> list[str]:
-        return next(self._rows)  # which counts lines
+        return next(self._rows)  # _lines counts lines
 
     def close(self) -> None:
         """Close the file."""
@@ -138,7 +138,7 @@ class CSVRows(TextRows):
             return None
         lines = self._file.read(max(BLOCK_BYTES, ROW_BYTES * width))
         if not lines.endswith(b"\n"):
-            lines += self._file.readline(MAX_LINE)
+            lines += self._file.readline(MAX_LINE_BYTES)
         block = cut_block(lines, width, self._dialect) if lines else None
         if block is None:
             self._uncut = io.BytesIO(lines)
@@ -148,10 +148,10 @@ class CSVRows(TextRows):
 
     def _lines(self) -> Iterator[str]:
         encoding = self._dialect.encoding or "utf-8"
-        while line := self._uncut.readline(MAX_LINE) or self._file.readline(MAX_LINE):
+        while line := self._uncut.readline(MAX_LINE_BYTES) or self._file.readline(MAX_LINE_BYTES):
             self.number += 1
-            if len(line) == MAX_LINE:
-                raise TableError(f"line {self.number} is longer than {MAX_LINE} bytes.")
+            if len(line) == MAX_LINE_BYTES:
+                raise TableError(f"line {self.number} is longer than {MAX_LINE_BYTES} bytes.")
             try:
                 text = line.decode(encoding)
             except UnicodeError as error:

@@ -77,7 +77,7 @@ class ArrowBatch:
         return cells_of_arrow(name, self.column(name))
 
     def numbers(self, name: str) -> AnyArray | None:
-        """Return a column of numbers in its own type, NaN where one is missing; None for other columns."""
+        """Return a column of numbers in its own type, null masked; None for other columns."""
         return numbers_of_arrow(self.column(name))
 
     def column(self, name: str) -> Any:

@@ -47,10 +47,10 @@ class ParquetFiles:
     sizes : tuple of int
         Their sizes in bytes, to detect that a local file was replaced.
     groups : tuple of tuple of int
-        For each file, the table's row at which each of its row groups starts, and the row after its last.
+        For each file, the row of the table at which each row group starts, and the row after the last group.
     constants : tuple of dict
-        For each file, the columns of the table that it lacks, each with the value of all its rows as an Arrow scalar:
-        from its path or a partition of a lake, or null for columns that were added later. Empty if no file lacks any.
+        For each file, the columns that it lacks, each with one value for all rows as an Arrow scalar: from the path or
+        a partition of a lake, or null for columns that were added later. Empty if no file lacks any.
     """
 
     places: tuple[Place, ...]
@@ -167,8 +167,8 @@ def read_footers(
     places : sequence of Place
         The files.
     schema : pyarrow.Schema, optional
-        The columns of the table, of which a file may lack some and have others; by default those of the files and of
-        `constants`.
+        The columns of the table; a file may lack some of them, and have others. By default the columns of the files and
+        of `constants`.
     constants : sequence of dict
         For each file, the values of columns that it lacks, Arrow scalars if there is no schema. Columns without a
         value are null.

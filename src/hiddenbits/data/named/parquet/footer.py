@@ -1,9 +1,8 @@
 """Counts in a Parquet file's footer: values, nulls, largest and smallest values of its column chunks.
 
 pyarrow offers the same through ``metadata.row_group(i).column(j)``, but there a damaged footer ends the whole
-process (C++ exceptions that nothing catches), and no file may do that. The footer is Thrift in the compact
-encoding; a few of its fields are read here, all others are skipped. Field numbers are those of
-`parquet.thrift` in the Parquet format.
+process, by C++ exceptions that nothing catches. The footer is Thrift in the compact encoding; a few of its fields
+are read here, all others are skipped. Field numbers are those of `parquet.thrift` in the Parquet format.
 """
 
 from __future__ import annotations

@@ -24,8 +24,8 @@ from hiddenbits.exceptions import TableError
 from hiddenbits.quoting import redacted
 
 BIT_BYTES = 1.0  # memory of a binary cell in Arrow: usually a small integer
-SMALL_BYTES = 64 * 2**20  # in Arrow: smaller tables are read into memory
-FIRST_ROWS = 1 << 16  # of columns of floats between 0 and 1 that must be binary
+SMALL_BYTES = 64 * 2**20  # tables that are smaller in Arrow are read into memory
+FIRST_ROWS = 1 << 16  # rows that are read to find out whether floats between 0 and 1 are binary
 LINE_BYTES, LIST_BYTES = 48, 256  # approximate memory of a pair and of a list while they are decoded
 
 
@@ -137,7 +137,7 @@ def _check_fields(names: Sequence[str], first_names: Sequence[str], first_file: 
 
 
 def _refuse_lists(request: FileRequest, infos: Sequence[FileInfo]) -> None:
-    """Refuse columns of lists that were not excluded: they may be the table."""
+    """Refuse columns of lists that were not excluded: they may hold the items of a table."""
     names = infos[0].schema.names
     if request.coding is not None:
         return
@@ -191,8 +191,8 @@ def may_be_binary(arrow_type: Any) -> bool:
 def are_binary(columns: Columns, infos: Sequence[FileInfo]) -> bool:
     """Whether all columns have only 0, 1 and missing values, as far as is known without reading all rows.
 
-    For integers the metadata suffice; for floats they have the range, and the first rows are read, too. Columns without
-    statistics are read completely. Other values that are found later are refused.
+    For integers the range in the metadata suffices; for floats the first rows are read, too. Columns without statistics
+    are read completely. Other values that are found later are refused.
     """
     without_statistics: dict[str, None] = {}
     floats: dict[str, None] = {}
@@ -201,10 +201,10 @@ def are_binary(columns: Columns, infos: Sequence[FileInfo]) -> bool:
         for name, field in zip(columns.names, info.schema, strict=True):
             if not may_be_binary(field.type):
                 return False
-            verdicts = {_is_binary(group[positions[field.name]], field.type) for group in info.chunks}
-            if False in verdicts:
+            answers = {_is_binary(group[positions[field.name]], field.type) for group in info.chunks}
+            if False in answers:
                 return False
-            if None in verdicts:
+            if None in answers:
                 without_statistics[name] = None
             elif pyarrow().types.is_floating(field.type):
                 floats[name] = None
@@ -213,7 +213,7 @@ def are_binary(columns: Columns, infos: Sequence[FileInfo]) -> bool:
 
 
 def _is_binary(chunk: Chunk, arrow_type: Any) -> bool | None:
-    """Whether the limits of a chunk are 0 and 1; None if it has no statistics."""
+    """Whether the smallest and largest value of a chunk are 0 or 1; None if it has no statistics."""
     types = pyarrow().types
     if types.is_boolean(arrow_type) or types.is_null(arrow_type) or chunk.null_count == chunk.num_values:
         return True
