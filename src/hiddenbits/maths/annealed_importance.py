@@ -37,7 +37,7 @@ S = TypeVar("S")
 
 GROUP = 50  # chains that run together: enough for efficient matrix products, few enough for the cache
 FEWEST_EFFECTIVE = 30.0  # with fewer effective rows, the standard error of an estimate is unreliable
-WIDEST = 3.0  # largest difference, in standard errors, between estimates that agree
+MOST_ERRORS_APART = 3.0  # largest difference, in standard errors, between estimates that agree
 ROUNDING = 1e-5  # rounding of float32 as a share of ln Z; estimates without any spread may differ by this
 ALIKE = 1.0  # bases closer than this, in nats, count as one
 
@@ -165,7 +165,7 @@ def verdict(estimates: dict[str, PartitionEstimate], alike: str | None = None) -
     values = np.array([e.log_z for e in estimates.values()])
     finite = bool(np.isfinite(values).all() and np.isfinite(errors).all())
     distances = np.abs(values[:, None] - values) / np.hypot(errors[:, None], errors) if finite else np.array([np.inf])
-    agree = len(estimates) > 1 and bool(distances.max() <= WIDEST)
+    agree = len(estimates) > 1 and bool(distances.max() <= MOST_ERRORS_APART)
     poor = [f"{name} {e.ess:.1f}" for name, e in estimates.items() if not e.ess >= FEWEST_EFFECTIVE]
     if len(estimates) < 2:
         why = "There is only one estimate, and nothing to check it against."
