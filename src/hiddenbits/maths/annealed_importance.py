@@ -4,8 +4,8 @@ Rows start from a base with known sum Z_0 and pass through 0 = beta_0 < ... < be
 
     ln w = Sum_k [ ln p*_{beta_k}(x_k) - ln p*_{beta_(k-1)}(x_k) ],   x_(k+1) by a transition that preserves p_{beta_k},
 
-has mean E[w] = Z / Z_0. A mode that no row reaches does not show in the weights: with a single base, the estimate may
-be far off although its standard error is small. So there are always two bases, and a result only if they agree
+has mean E[w] = Z / Z_0. The weights do not show a mode that no row reaches: with a single base, the estimate may be far
+off although its standard error is small. So there are always two bases, and there is a result only if they agree
 (`Partition`).
 
 The sampler does not depend on the model: a `Path` has its three functions, `machine_path` those of a combination
@@ -35,11 +35,11 @@ from hiddenbits.maths.tempering import (
 
 S = TypeVar("S")
 
-GROUP = 50  # chains that run together: enough for efficient matrix products, few enough for the cache
-FEWEST_EFFECTIVE = 30.0  # with fewer effective rows, the standard error of an estimate is unreliable
-WIDEST = 3.0  # largest difference, in standard errors, between estimates that agree
-ROUNDING = 1e-5  # rounding of float32 as a share of ln Z; estimates without any spread may differ by this
-ALIKE = 1.0  # bases closer than this, in nats, count as one
+GROUP_CHAINS = 50  # run together: enough for efficient matrix products, few enough for the cache
+FEWEST_EFFECTIVE = 30.0  # rows; with fewer, the standard error of an estimate is unreliable
+MOST_ERRORS_APART = 3.0  # largest difference of estimates that agree, in standard errors
+ROUNDING_SHARE = 1e-5  # of ln Z: rounding in float32, by which estimates may differ even without any spread
+LEAST_BASE_DISTANCE = 1.0  # in nats; closer bases count as one
 
 
 @dataclass(frozen=True)
@@ -161,11 +161,11 @@ def verdict(estimates: dict[str, PartitionEstimate], alike: str | None = None) -
     'The estimates of ln Z disagree: uniform 10.00 (s.e. 0.10), means 12.00 (s.e. 0.10). Some of the rows missed modes.'
     """
     listed = ", ".join(f"{name} {e.log_z:.2f} (s.e. {e.standard_error:.2f})" for name, e in estimates.items())
-    errors = np.array([max(e.standard_error, ROUNDING * max(1.0, abs(e.log_z))) for e in estimates.values()])
+    errors = np.array([max(e.standard_error, ROUNDING_SHARE * max(1.0, abs(e.log_z))) for e in estimates.values()])
     values = np.array([e.log_z for e in estimates.values()])
     finite = bool(np.isfinite(values).all() and np.isfinite(errors).all())
     distances = np.abs(values[:, None] - values) / np.hypot(errors[:, None], errors) if finite else np.array([np.inf])
-    agree = len(estimates) > 1 and bool(distances.max() <= WIDEST)
+    agree = len(estimates) > 1 and bool(distances.max() <= MOST_ERRORS_APART)
     poor = [f"{name} {e.ess:.1f}" for name, e in estimates.items() if not e.ess >= FEWEST_EFFECTIVE]
     if len(estimates) < 2:
         why = "There is only one estimate, and nothing to check it against."
@@ -183,7 +183,7 @@ def verdict(estimates: dict[str, PartitionEstimate], alike: str | None = None) -
     else:
         precision = 1.0 / errors**2
         log_z = float(precision @ values / precision.sum())
-        # If estimates differ by more than a standard error, their errors are too small: widen by the difference.
+        # If estimates differ by more than a standard error, their errors are too small: widen them.
         error = float(max(1.0, distances.max()) / np.sqrt(precision.sum()))
         return Partition(log_z, error, estimates, agree, True, f"The estimates of ln Z agree: {listed}.")
     return Partition(np.nan, np.nan, estimates, agree, False, why)
@@ -197,7 +197,7 @@ def estimates_of(
     run: Run = map,
 ) -> dict[str, PartitionEstimate]:
     """Return an estimate by each path, from `n_chains` rows in groups that `run` may process in parallel."""
-    tasks = [(name, path, g.stop - g.start) for name, path in paths.items() for g in groups_of(n_chains, GROUP)]
+    tasks = [(name, path, g.stop - g.start) for name, path in paths.items() for g in groups_of(n_chains, GROUP_CHAINS)]
 
     def log_weights(task: tuple[tuple[str, Path[Any], int], np.random.Generator]) -> Floats:
         (_, path, n), group_rng = task
@@ -252,7 +252,7 @@ def log_partition(
     n_temperatures : int
         Number of temperature steps, evenly spaced.
     run : callable
-        `map`, or that of a thread pool. It does not change the result.
+        `map`, or the `map` of a thread pool. It does not change the result.
 
     Returns
     -------
@@ -279,6 +279,6 @@ def log_partition(
     # KL(means || uniform) = Sum_j [ b0 tanh b0 - ln cosh b0 ]: agreement of two equal bases would prove nothing.
     distance = float((b0 * np.tanh(b0) - np.logaddexp(b0, -b0) + np.log(2.0)).sum())
     alike = None
-    if distance < ALIKE:
+    if distance < LEAST_BASE_DISTANCE:
         alike = f"The column means are so near to 1/2 ({distance:.2f} nats) that both bases are one."
     return verdict(estimates, alike)

@@ -1,7 +1,7 @@
 """Trees over columns: the gain of each link, and the maximum-weight forest (Chow & Liu 1968).
 
-Given the counts of a class, the maximal log-likelihood of a tree is that of independent columns plus, for each link,
-total x mutual information of its two columns. So the best tree is the one of maximum weight, whatever its root.
+Given the counts of a class, the maximum log-likelihood of a tree is that of independent columns plus, for each link,
+the total count x the mutual information of its two columns. So the best tree has maximum weight, whatever its root.
 
 Pairs of columns (i, j), i < j, are stored in one array: the upper triangle, row by row.
 """
@@ -21,7 +21,7 @@ from hiddenbits.maths.numerics import CHUNK_NUMBERS
 
 Parents = NDArray[np.int32]
 
-SMALLEST = 1e-300  # its x ln x is negligible
+SMALLEST_COUNT = 1e-300  # replaces 0; its x ln x is negligible
 
 
 def n_pairs(d: int) -> int:
@@ -43,13 +43,13 @@ def _columns_of_pairs(d: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
 
 
 def link_gains(both: Floats, ones: Floats, total: float, step: float) -> Floats:
-    """Return the gain of each link: total x mutual information, from counts of rows in which both, and each, are 1.
+    """Return the gain of each link: total x mutual information, from numbers of rows with both, and each, equal to 1.
 
     Gains are rounded to multiples of `step`, so that equal gains stay equal. Some pairs are processed at a time:
     allocating memory for all would take longer than the logarithms.
     """
     first, second = _columns_of_pairs(len(ones))
-    own_terms, total_term = _x_log_x(ones) + _x_log_x(total - ones), float(_x_log_x(np.array(total)))
+    column_terms, total_term = _x_log_x(ones) + _x_log_x(total - ones), float(_x_log_x(np.array(total)))
     gains = np.empty(len(both))
     for start in range(0, len(both), CHUNK_NUMBERS):
         chunk = slice(start, start + CHUNK_NUMBERS)
@@ -62,8 +62,8 @@ def link_gains(both: Floats, ones: Floats, total: float, step: float) -> Floats:
         np.subtract(total, count, out=count)
         count -= ones_i  # rows in which both are 0
         gain += _x_log_x(count)
-        gain -= own_terms[i]
-        gain -= own_terms[j]
+        gain -= column_terms[i]
+        gain -= column_terms[j]
         gain += total_term
         gain /= step
         np.rint(gain, out=gain)
@@ -73,32 +73,32 @@ def link_gains(both: Floats, ones: Floats, total: float, step: float) -> Floats:
 
 def _x_log_x(x: Floats) -> Floats:
     """Return x ln x, and 0 for counts that are below 0 by rounding."""
-    x = np.maximum(x, SMALLEST)
+    x = np.maximum(x, SMALLEST_COUNT)
     return np.asarray(x * np.log(x))
 
 
 def heaviest_forest(gains: Floats, d: int, penalty: float = 0.0) -> Parents:
     """Return each column's parent (-1: none) in the forest with the largest sum of (gain - penalty).
 
-    Prim's algorithm; among equal links, the one of lower columns. The root of each tree is its lowest column.
+    Prim's algorithm; of equal links it takes the one between lower columns. The root of each tree is its lowest column.
     """
     square = np.zeros((d, d))
     parents = np.full(d, -1, np.int32)
     kernels = fast_kernels()
     if kernels is not None:
-        kernels.unfold(gains, square)
-        kernels.forest_of(square, penalty, parents)
+        kernels.fill_square(gains, square)
+        kernels.find_forest(square, penalty, parents)
         return parents
     first, second = _columns_of_pairs(d)
     square[first, second] = square[second, first] = gains
-    best, to, free = np.full(d, penalty), np.full(d, -1, np.int32), np.ones(d, bool)
+    best_gain, best_parent, free = np.full(d, penalty), np.full(d, -1, np.int32), np.ones(d, bool)
     for _ in range(d):
-        j = int(np.argmax(np.where(free, best, -np.inf)))
+        j = int(np.argmax(np.where(free, best_gain, -np.inf)))
         free[j] = False
-        parents[j] = to[j]
-        nearer = free & (square[j] > best)
-        best[nearer] = square[j, nearer]
-        to[nearer] = j
+        parents[j] = best_parent[j]
+        better = free & (square[j] > best_gain)
+        best_gain[better] = square[j, better]
+        best_parent[better] = j
     return parents
 
 
@@ -109,7 +109,7 @@ def forest_gain(gains: Floats, parents: Parents, penalty: float) -> float:
 
 
 def top_down(parents: Parents) -> Rows:
-    """Return the columns of one forest, parents before children; columns on a cycle are missing from the result."""
+    """Return the columns of one forest, parents before children; columns on a cycle are left out."""
     d = len(parents)
     depth = np.where(parents < 0, 0, -1)
     for level in range(1, d + 1):

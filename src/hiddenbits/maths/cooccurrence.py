@@ -20,8 +20,8 @@ from hiddenbits.data.operands import floats_of
 
 CHUNK_CELLS = 1 << 23  # cells that are converted to floats at a time: 32 MB of float32
 SPARSE = 1 / 1024  # share of pairs of cells that are both 1, up to which a sparse product is faster
-KERNEL_WORK = 1 << 33  # rows x columns x columns from which loading the kernel pays: .1 s of a matrix product
-COUNTED = 255  # rows that are added in single bytes
+KERNEL_WORK = 1 << 33  # rows x columns x columns from which the kernel is worth loading: .1 s of a matrix product
+BYTE_ROWS = 255  # whose counts fit in a byte
 
 
 def co_counts(a: Bits, b: Bits, weights: Floats | None = None) -> Floats:
@@ -71,8 +71,8 @@ def column_sums(bits: Bits, weights: Floats | None = None) -> Floats:
         return np.bincount(bits.indices, repeated, minlength=d).astype(np.float64)
     sums = np.zeros(d)
     if weights is None:
-        for start in range(0, n, COUNTED):  # a sum of so few bits fits in a byte; NumPy adds bytes 10 times faster
-            sums += np.add.reduce(bits.rows(start, min(start + COUNTED, n)).to_dense(), axis=0, dtype=np.uint8)
+        for start in range(0, n, BYTE_ROWS):  # NumPy adds bytes 10 times faster
+            sums += np.add.reduce(bits.rows(start, min(start + BYTE_ROWS, n)).to_dense(), axis=0, dtype=np.uint8)
         return sums
     for rows in _chunks(n, d):
         sums += weights[rows] @ _floats(bits, rows, np.float64, "a")
@@ -89,7 +89,7 @@ def _counts(a: Bits, b: Bits, weights: Floats | None) -> Floats:
         return np.asarray(column_sums(a, weights)[:, None] - _counts(a, b.of, weights))
     if isinstance(a, Complement):
         return np.asarray(column_sums(b, weights)[None, :] - _counts(a.of, b, weights))
-    if isinstance(a, Pattern) and isinstance(b, Pattern) and _share(a) * _share(b) < SPARSE:
+    if isinstance(a, Pattern) and isinstance(b, Pattern) and _share_of_ones(a) * _share_of_ones(b) < SPARSE:
         left, right = a.csr(), b.csr()
         if weights is not None:
             left.data = np.repeat(weights, np.diff(a.indptr))
@@ -133,8 +133,8 @@ def _chunks(n_rows: int, n_columns: int) -> Iterator[slice]:
         yield slice(start, min(start + step, n_rows))
 
 
-def _share(pattern: Pattern) -> float:
-    """Return the share of the cells that are 1."""
+def _share_of_ones(pattern: Pattern) -> float:
+    """Return the share of cells that are 1."""
     n, d = pattern.shape
     return len(pattern.indices) / max(n * d, 1)
 

@@ -17,8 +17,8 @@ from numpy.polynomial import Chebyshev, Polynomial
 
 from hiddenbits.array_types import Floats
 
-IN_ORDER = {"contract", "nsz", "arcp"}  # products and sums in one step, quotients by a reciprocal
-FAST = IN_ORDER | {"reassoc"}  # sums in any order, too: several at a time
+IN_ORDER = {"contract", "nsz", "arcp"}  # allows fused products and sums, and quotients by a reciprocal
+FAST = IN_ORDER | {"reassoc"}  # also sums in any order: several at a time
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -33,7 +33,7 @@ def reordered(function: Function) -> Function:
 
 
 LOG2_E, LN2 = 1.0 / math.log(2.0), math.log(2.0)
-LN2_HIGH, LN2_LOW = 11629080 * 2.0**-24, -1.904654299957768e-09  # ln 2; k times the first is exact
+LN2_HIGH, LN2_LOW = 11629080 * 2.0**-24, -1.904654299957768e-09  # their sum is ln 2; k times the first is exact
 
 
 def fitted(function: Any, degree: int, low: float, high: float) -> Floats:
@@ -55,12 +55,13 @@ E0, E1, E2, E3, E4, E5, E6, E7, E8, E9 = fitted(_growth, 9, -0.5 * LN2, 0.5 * LN
 F0, F1, F2, F3, F4, F5 = fitted(_growth, 5, -0.5 * LN2, 0.5 * LN2).astype(np.float32)
 L0, L1, L2, L3, L4, L5, L6, L7, L8 = fitted(_log_ratio, 8, 0.0, 1.0 / 9.0)
 
-# Adding this constant rounds a number to a whole one, which is then in the last bits of the sum.
-ROUND, ROUND_32 = 1.5 * 2.0**52, np.float32(1.5 * 2.0**23)
-LEAST, LEAST_32 = -700.0, np.float32(-87.0)  # smaller arguments of exp are replaced by these
+# Adding this constant rounds a number to a whole one, which the last bits of the sum then hold.
+ROUNDING_TERM, ROUNDING_TERM_32 = 1.5 * 2.0**52, np.float32(1.5 * 2.0**23)
+LEAST_EXPONENT, LEAST_EXPONENT_32 = -700.0, np.float32(-87.0)  # smaller arguments of exp are replaced by these
 LOG2_E_32, LN2_32 = np.float32(LOG2_E), np.float32(LN2)
-ROOT_HALF = np.float64(math.sqrt(0.5)).view(np.int64)  # its bits
-BIAS, PLACES, BIAS_32, PLACES_32 = np.int64(1023), np.int64(52), np.int32(127), np.int32(23)  # of exponents in numbers
+ROOT_HALF_BITS = np.float64(math.sqrt(0.5)).view(np.int64)  # its bits
+# The bias of exponents, and the number of bits of mantissas.
+BIAS, MANTISSA, BIAS_32, MANTISSA_32 = np.int64(1023), np.int64(52), np.int32(127), np.int32(23)
 
 
 def _same_bits(to: Any, of: Any) -> Any:
@@ -79,36 +80,36 @@ _as_float_32: Any = intrinsic(lambda _context, _number: _same_bits(types.float32
 def exp_parts(y: Any) -> tuple[Any, Any]:
     """Return 2^k and exp(y) - 2^k, y <= 0, in the precision of y; within compiled functions only.
 
-    With these, 1 - exp(y) is accurate, too, however small y is.
+    From these, 1 - exp(y) is accurate, too, however small |y| is.
     """
     raise NotImplementedError("numba replaces this by one of the two functions below")
 
 
-def _double(y: Any) -> tuple[Any, Any]:
-    y = LEAST if y < LEAST else y  # NaN stays NaN
-    shifted = y * LOG2_E + ROUND
-    k = shifted - ROUND
+def _exp_parts_64(y: Any) -> tuple[Any, Any]:
+    y = LEAST_EXPONENT if y < LEAST_EXPONENT else y  # NaN stays NaN
+    shifted = y * LOG2_E + ROUNDING_TERM
+    k = shifted - ROUNDING_TERM
     r = (y - k * LN2_HIGH) - k * LN2_LOW
     r2 = r * r
     r4 = r2 * r2
     low = (E0 + E1 * r) + r2 * (E2 + E3 * r)
     middle = (E4 + E5 * r) + r2 * (E6 + E7 * r)
-    power = _as_float((as_integer(shifted) + BIAS) << PLACES)
+    power = _as_float((as_integer(shifted) + BIAS) << MANTISSA)
     return power, power * (r * (low + r4 * (middle + r4 * (E8 + E9 * r))))
 
 
-def _single(y: Any) -> tuple[Any, Any]:
-    y = LEAST_32 if y < LEAST_32 else y
-    shifted = y * LOG2_E_32 + ROUND_32
-    r = y - (shifted - ROUND_32) * LN2_32
+def _exp_parts_32(y: Any) -> tuple[Any, Any]:
+    y = LEAST_EXPONENT_32 if y < LEAST_EXPONENT_32 else y
+    shifted = y * LOG2_E_32 + ROUNDING_TERM_32
+    r = y - (shifted - ROUNDING_TERM_32) * LN2_32
     r2 = r * r
-    power = _as_float_32(np.int32(_as_integer_32(shifted) + BIAS_32) << PLACES_32)
+    power = _as_float_32(np.int32(_as_integer_32(shifted) + BIAS_32) << MANTISSA_32)
     return power, power * (r * ((F0 + F1 * r) + r2 * ((F2 + F3 * r) + r2 * (F4 + F5 * r))))
 
 
 @overload(exp_parts, jit_options={"error_model": "numpy", "fastmath": IN_ORDER})
 def _by_precision(y: Any) -> Any:
-    return _single if y == types.float32 else _double
+    return _exp_parts_32 if y == types.float32 else _exp_parts_64
 
 
 @compiled
@@ -146,6 +147,6 @@ def log_one_plus(u: Any) -> Any:
 def log_of(x: Any) -> Any:
     """Return ln x of a normal number above 0: x = 2^k f, f between the roots of 1/2 and of 2."""
     bits = as_integer(x)
-    k = (bits - ROOT_HALF) >> PLACES
-    f = _as_float(bits - (k << PLACES))
+    k = (bits - ROOT_HALF_BITS) >> MANTISSA
+    f = _as_float(bits - (k << MANTISSA))
     return k * LN2 + _log_of_ratio((f - 1.0) / (f + 1.0))

@@ -2,7 +2,7 @@
 
 On a grid (up to three dimensions, if a grid that is fine enough has few enough nodes) the integrals are exact to about
 1e-8. Otherwise they are importance sampled: each row has draws from its own Gaussian approximation q of the posterior,
-weighted by P(t | x) p(x) / q(x). In both cases a row has nodes with posterior weights, and results are weighted means.
+weighted by P(t | x) p(x) / q(x). Either way a row has nodes with posterior weights, and results are weighted means.
 
 A model defines its activations A(x), one per column, and its link: P(1), ln P(1)/P(0) and ln P(0) as functions of A.
 """
@@ -27,18 +27,18 @@ from hiddenbits.maths.packed_symmetric import Posterior, pack_outer, packed_size
 
 Functions = Callable[[Floats], tuple[Floats, ...]]
 
-MOST_KEPT = 1 << 22  # largest table of nodes and columns, in numbers, that is cached from block to block
-STEP_NUMBERS = 1 << 15  # scores that are processed together, in a core's cache
-FARTHER = 16.0  # nats: additional reach for leave-one-out, because a row without a cell may lie elsewhere
-NEIGHBORS = 64  # rows that are integrated over the same part of a grid
+MOST_CACHED_NUMBERS = 1 << 22  # in a table of nodes and columns that is cached from block to block
+STEP_SCORES = 1 << 15  # processed together, in a core's cache
+LEAVE_ONE_OUT_NATS = 16.0  # added to FAR: the posterior of a row without one cell may lie elsewhere
+NEIGHBOR_ROWS = 64  # integrated over the same part of a grid
 NODE_NUMBERS = 1 << 20  # numbers of a table of nodes and columns, or nodes and rows, that are processed together
 
 
 def left_out(block: Block, up: Floats, down: Floats, mean: Floats) -> Floats:
     """Return P(t_i = 1 | the other observed cells) for every cell, given the posterior means of the odds and of P.
 
-    Without cell i a node's weight is divided by P(t_i | x). So with t_i = 1 the result is 1/(1 + E[P(0)/P(1)]), with
-    t_i = 0 it is u/(1 + u), u = E[P(1)/P(0)], and for a missing cell E[P(1)], E over the posterior of the row.
+    Leaving out cell i divides a node's weight by P(t_i | x). So the result is 1/(1 + E[P(0)/P(1)]) if t_i = 1,
+    u/(1 + u), u = E[P(1)/P(0)], if t_i = 0, and E[P(1)] for a missing cell, E over the posterior of the row.
     """
     x, observed = block.x.to_dense(), block.observed.to_dense()
     return np.where(observed == 0, mean, np.where(x == 1, 1.0 / (1.0 + down), up / (1.0 + up)))
@@ -49,7 +49,7 @@ class MapParams(Protocol):
 
     @property
     def n_components(self) -> int:
-        """Q."""
+        """Number of dimensions, q."""
 
     @property
     def n_columns(self) -> int:
@@ -98,11 +98,11 @@ class LatentRows(ABC, Generic[P]):
         """Return the mean and the packed covariance of each row's posterior, side by side."""
 
     def pull(self, params: P, block: Block) -> Floats:
-        """Return the factor that is multiplied by `lift`, (rows, k): the cells, a number added for each row, and 1."""
+        """Return the factor to multiply by `lift`, (rows, k): the cells, a number that is added to each row, and 1."""
         return np.column_stack([block.x.to_dense(), np.zeros(block.n_rows), np.ones(block.n_rows)])
 
     def lift(self, params: P, table: Floats) -> Floats:
-        """Return the factor that `pull` is multiplied by, (k, L), from columns of a `node_table`."""
+        """Return the factor to multiply `pull` by, (k, L), from columns of a `node_table`."""
         return np.vstack([self.log_odds(self.activations(params, table[:-2].T)).T, table[-2:]])
 
     def node_table(self, params: P, rule: Rule) -> Floats:
@@ -113,7 +113,7 @@ class LatentRows(ABC, Generic[P]):
     def node_scores(
         self, params: P, table: Floats, pull: Floats, observed: Bits, zeros: Floats | None = None
     ) -> Floats:
-        """Return ln P(t | node) + ln weight for every row and column of the table, in this thread's buffer.
+        """Return ln P(t | node) + ln weight for every row and every column of the table, in a buffer of this thread.
 
         `zeros` has ln P(0) at these nodes, (L, d), if it is cached.
         """
@@ -129,7 +129,7 @@ class LatentRows(ABC, Generic[P]):
         return out
 
     def odds(self, A: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return the odds of a 1, those of a 0, and P(1): `left_out` needs their posterior means."""
+        """Return the odds of a 1, the odds of a 0, and P(1): `left_out` needs their posterior means."""
         logs = self.log_odds(A)
         return np.exp(logs), np.exp(-logs), self.probabilities(A)
 
@@ -146,8 +146,8 @@ class LatentRows(ABC, Generic[P]):
     ) -> Iterator[tuple[Rows, Floats, Floats, Floats, Floats]]:
         """Yield the same as `on_grid`, but with weights that are not yet divided by their sums, and the sums."""
         table, pull, base = self.node_table(params, rule), self.pull(params, block), np.zeros(block.n_rows)
-        zeros = self._kept_zeros(params, rule, block.observed)
-        for rows, nodes in self._parts(params, rule, pull, base, block.observed, far):
+        zeros = self._cached_zeros(params, rule, block.observed)
+        for rows, nodes in self._nodes_of_rows(params, rule, pull, base, block.observed, far):
             part = table if nodes is None else np.take(table, nodes, axis=1)
             off = zeros if zeros is None or nodes is None else zeros[nodes]
             weights = self.node_scores(params, part, pull[rows], block.observed.take(rows), off)
@@ -158,19 +158,19 @@ class LatentRows(ABC, Generic[P]):
             total = weights @ np.ones(part.shape[1])
             yield rows, part[:-2].T, weights, total, base[rows] + np.log(total)
 
-    def _kept_zeros(self, params: P, rule: Rule, observed: Bits) -> Floats | None:
+    def _cached_zeros(self, params: P, rule: Rule, observed: Bits) -> Floats | None:
         """Return ln P(0) at all nodes, for rows with missing cells, if the table is small enough to cache."""
         key: Any = params  # by identity
-        small = len(rule.nodes) * params.n_columns <= MOST_KEPT
-        return _zeros(self, key, rule) if small and not isinstance(observed, AllOnes) else None
+        small = len(rule.nodes) * params.n_columns <= MOST_CACHED_NUMBERS
+        return _log_zeros(self, key, rule) if small and not isinstance(observed, AllOnes) else None
 
-    def _parts(
+    def _nodes_of_rows(
         self, params: P, rule: Rule, pull: Floats, base: Floats, observed: Bits, far: float
     ) -> Iterator[tuple[Rows, Rows | None]]:
         """Yield some rows at a time, and the nodes that are relevant for them; None means all.
 
-        On a large grid the rows are neighbors; their largest scores at coarse nodes are written to `base` and
-        subtracted in `pull`, so that scores will be about 0.
+        On a large grid the rows are neighbors. Their largest scores at coarse nodes are written to `base` and
+        subtracted in `pull`, so that later scores are near 0.
         """
         n, coarse = len(pull), rule.coarse
         if coarse is None:
@@ -178,18 +178,18 @@ class LatentRows(ABC, Generic[P]):
             for start in range(0, n, step):
                 yield np.arange(start, min(start + step, n)), None
             return
-        table, top = self.node_table(params, coarse.rule), np.empty(n, np.int64)
+        table, best_node = self.node_table(params, coarse.rule), np.empty(n, np.int64)
         near = np.empty((n, -(-len(coarse.rule.nodes) // 8)), np.uint8)
-        zeros = self._kept_zeros(params, coarse.rule, observed)
-        step = max(1, STEP_NUMBERS // len(coarse.rule.nodes))
+        zeros = self._cached_zeros(params, coarse.rule, observed)
+        step = max(1, STEP_SCORES // len(coarse.rule.nodes))
         for start in range(0, n, step):
             stop = min(start + step, n)
             scores = self.node_scores(params, table, pull[start:stop], observed.rows(start, stop), zeros)
-            top[start:stop] = scores.argmax(axis=1)
+            best_node[start:stop] = scores.argmax(axis=1)
             base[start:stop] = scores.max(axis=1)
             near[start:stop] = np.packbits(scores >= base[start:stop, None] - far, axis=1)
         pull[:, -2] -= base
-        for rows in neighbors(coarse.rule.nodes[top], NEIGHBORS):
+        for rows in neighbors(coarse.rule.nodes[best_node], NEIGHBOR_ROWS):
             near_any = np.unpackbits(np.bitwise_or.reduce(near[rows], axis=0), count=len(coarse.rule.nodes))
             yield rows, coarse.fine(near_any, len(rule.nodes))
 
@@ -240,12 +240,12 @@ class LatentRows(ABC, Generic[P]):
         return self.probabilities(self.activations(params, codes))
 
     def fill(self, params: P, shared: object, block: Block) -> Floats:
-        """Return P(x = 1 | observed cells) for every cell, as if that cell had to be sampled again: E[P(1)]."""
+        """Return P(x = 1 | observed cells) for every cell if it were sampled again: E[P(1)]."""
         return self.weighted(params, block, lambda A: (self.probabilities(A),))[0][0]
 
     def leave_one_out(self, params: P, shared: object, block: Block) -> Floats:
         """Return P(t_i = 1 | the other observed cells) for every cell."""
-        return left_out(block, *self.weighted(params, block, self.odds, FAR + FARTHER)[0])
+        return left_out(block, *self.weighted(params, block, self.odds, FAR + LEAVE_ONE_OUT_NATS)[0])
 
     def weighted(self, params: P, block: Block, functions: Functions, far: float = FAR) -> tuple[list[Floats], Floats]:
         """Return the posterior means of functions of the activations, each (rows, d), and ln P(observed cells)."""
@@ -258,8 +258,8 @@ class LatentRows(ABC, Generic[P]):
                     total[drawn_rows] = np.matmul(scores[:, None, :], values)[:, 0, :]
             return out, log_p
         step = max(1, NODE_NUMBERS // max(params.n_columns, 1))
-        for rows, nodes, weights, log_of_sum in self.on_grid(params, rule, block, far):
-            log_p[rows] = log_of_sum
+        for rows, nodes, weights, log_p_rows in self.on_grid(params, rule, block, far):
+            log_p[rows] = log_p_rows
             for start in range(0, len(nodes), step):
                 chunk = slice(start, start + step)
                 A = self.activations(params, nodes[chunk])
@@ -283,5 +283,5 @@ def _node_table(model: LatentRows[Any], params: Any, rule: Rule) -> Floats:
 
 
 @lru_cache(maxsize=4)
-def _zeros(model: LatentRows[Any], params: Any, rule: Rule) -> Floats:
+def _log_zeros(model: LatentRows[Any], params: Any, rule: Rule) -> Floats:
     return np.asarray(model.log_zero(model.activations(params, rule.nodes)))

@@ -14,7 +14,7 @@ from hiddenbits.data.bits import AllOnes, Bits, Complement
 
 @dataclass(frozen=True, eq=False)
 class MissingCells:
-    """The missing cells of a block: `where` indexes them, None when there are none; `counts` is their number by row."""
+    """The missing cells of a block: `where` is their index, None if there are none; `counts` is their number by row."""
 
     where: Any
     counts: AnyArray
@@ -39,10 +39,10 @@ class MissingCells:
     def fill_drawn(self, values: AnyArray, number: float) -> None:
         """Put a number into the missing cells of (rows, draws, d), in every draw."""
         if self.where is not None:
-            np.moveaxis(values, 1, 2)[self.where] = number  # (rows, d, draws): an index of cells fits
+            np.moveaxis(values, 1, 2)[self.where] = number  # (rows, d, draws), which an index of cells fits
 
     def fill_standing(self, values: AnyArray, columns: slice, number: float) -> None:
-        """Put a number into the missing cells of some columns, of a transposed array (those columns, rows)."""
+        """Put a number into the missing cells of some columns, in a transposed array (these columns, rows)."""
         if self.where is None:
             return
         if isinstance(self.where, tuple):

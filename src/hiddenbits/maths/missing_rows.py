@@ -37,7 +37,7 @@ class Visible:
     Parameters
     ----------
     log_norm : function
-        Of om, the input from the hidden units: ln of the sum, or integral, of the unnormalized density of each.
+        Of om, the input from the hidden units: ln of the sum, or integral, of each unit's unnormalized density.
     mean : function
         Of om: E[x | h].
     cell : function
@@ -81,14 +81,14 @@ class MissingCellSums:
         return States(H, om, self.visible.log_norm(om))
 
     @cached_property
-    def _all(self) -> States:
+    def _all_states(self) -> States:
         """All states, if they are few enough to store."""
         return self._states(0, 1 << len(self.thresholds))
 
     def _chunks(self) -> Iterator[States]:
         n = 1 << len(self.thresholds)
         if n <= STATES_AT_ONCE:
-            yield self._all
+            yield self._all_states
             return
         for start in range(0, n, STATES_AT_ONCE):
             yield self._states(start, start + STATES_AT_ONCE)
@@ -126,14 +126,14 @@ class MissingCellSums:
         return code
 
     def fill(self, A: Floats, block: Block, rows: Rows) -> Floats:
-        """Return P(x_j = 1 | x_obs), for real values E[x_j | x_obs], as if the cell had to be sampled again."""
+        """Return P(x_j = 1 | x_obs), for real values E[x_j | x_obs], if the cell were sampled again."""
         posteriors = self.posteriors(A, missing_cells(block, rows))[1]
         return self.visible.cell(np.asarray(sum(p @ self.visible.mean(states.om) for states, p in posteriors)))
 
     def expected(self, A: Floats, block: Block, rows: Rows) -> tuple[Floats, Floats, Floats]:
         """Return the log sums and E[h | x_obs] of each row, and the contributions of missing cells to the statistics.
 
-        The latter are Sum_n weight E[x_j h_i | x_obs] and Sum_n weight E[x_j | x_obs], side by side: (d, m + 1).
+        They are Sum_n weight E[x_j h_i | x_obs] and Sum_n weight E[x_j | x_obs], side by side: (d, m + 1).
         """
         missing = missing_cells(block, rows)
         weighted = block.weights[rows, None] * missing
@@ -153,12 +153,12 @@ class MissingCellSums:
         """
         missing = missing_cells(block, rows)
         x = block.x.take(rows).to_dense()
-        flipped = [
+        log_flipped = [
             np.where(x == 1, _log_product(scores, -2.0 * states.om), _log_product(scores, 2.0 * states.om))
             for states, scores in self._scores(A, missing)
         ]
-        other = np.logaddexp.reduce(flipped, axis=0) - self.posteriors(A, missing)[0][:, None]
-        logit = np.where(x == 1, -other, other)
+        log_odds_of_flip = np.logaddexp.reduce(log_flipped, axis=0) - self.posteriors(A, missing)[0][:, None]
+        logit = np.where(x == 1, -log_odds_of_flip, log_odds_of_flip)
         return np.where(missing == 1, self.fill(A, block, rows), expit(logit))
 
 
@@ -168,7 +168,7 @@ def missing_cells(block: Block, rows: Rows) -> Floats:
 
 
 def _log_product(scores: Floats, logs: Floats) -> Floats:
-    """Return ln Sum_h exp(scores_nh + logs_hj), stably, by a product of matrices where that is safe."""
-    row, column = scores.max(axis=1, keepdims=True), logs.max(axis=0, keepdims=True)
+    """Return ln Sum_h exp(scores_nh + logs_hj), stably, by a product of matrices."""
+    row_max, column_max = scores.max(axis=1, keepdims=True), logs.max(axis=0, keepdims=True)
     with np.errstate(divide="ignore"):
-        return np.asarray(np.log(np.exp(scores - row) @ np.exp(logs - column)) + row + column)
+        return np.asarray(np.log(np.exp(scores - row_max) @ np.exp(logs - column_max)) + row_max + column_max)

@@ -17,7 +17,7 @@ def clipped(matrix: Floats, floor: float) -> Floats:
     array([[1. , 0.2],
            [0.2, 1. ]])
     """
-    return _unit_diagonal(_raised(matrix, floor))
+    return _unit_diagonal(_raise_eigenvalues(matrix, floor))
 
 
 def nearest(matrix: Floats, floor: float, tol: float, max_iter: int) -> tuple[Floats, bool]:
@@ -37,23 +37,23 @@ def nearest(matrix: Floats, floor: float, tol: float, max_iter: int) -> tuple[Fl
     Y, S = matrix.copy(), np.zeros_like(matrix)
     for _ in range(max_iter):
         R = Y - S
-        X = _raised(R, floor)
+        X = _raise_eigenvalues(R, floor)
         S = X - R
-        before, Y = Y, X.copy()
+        previous, Y = Y, X.copy()
         np.fill_diagonal(Y, 1.0)
-        size = np.linalg.norm(Y)
-        if np.linalg.norm(Y - before) <= tol * size and np.linalg.norm(Y - X) <= tol * size:
+        norm = np.linalg.norm(Y)
+        if np.linalg.norm(Y - previous) <= tol * norm and np.linalg.norm(Y - X) <= tol * norm:
             return _unit_diagonal(X), True
     return _unit_diagonal(X), False
 
 
-def _raised(matrix: Floats, floor: float) -> Floats:
+def _raise_eigenvalues(matrix: Floats, floor: float) -> Floats:
     """Return the nearest symmetric matrix with eigenvalues of at least `floor`."""
     values, vectors = eigh(matrix, driver="evd")
     low = values < floor
     if not low.any():
         return matrix.copy()
-    if 2 * np.count_nonzero(low) <= len(values):  # the smaller product of the two
+    if 2 * np.count_nonzero(low) <= len(values):  # the cheaper one of two equivalent products
         part = vectors[:, low]
         return np.asarray(matrix + (part * (floor - values[low])) @ part.T)
     values = np.maximum(values, floor)
@@ -61,7 +61,7 @@ def _raised(matrix: Floats, floor: float) -> Floats:
 
 
 def _unit_diagonal(matrix: Floats) -> Floats:
-    """Scale to a unit diagonal; make the symmetry exact."""
+    """Return the matrix scaled to a unit diagonal, exactly symmetric."""
     scale = 1.0 / np.sqrt(np.diagonal(matrix))
     scaled = matrix * scale[:, None] * scale
     scaled = 0.5 * (scaled + scaled.T)

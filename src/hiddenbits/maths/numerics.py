@@ -10,10 +10,10 @@ from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data.declared import Link, Range
 from hiddenbits.data.operands import run_of_ones, scratch
 
-# The least distance of a probability from 0 and 1: far below what a table can estimate, far above rounding.
+# The least distance of a probability from 0 and 1: far below what tables can estimate, far above rounding errors.
 TINY = 1e-12
-CHUNK_NUMBERS = 1 << 15  # numbers of a tall array that are processed together
-LONG_ROW = 32  # length of rows from which argmax is faster than the maximum of a transposed copy
+CHUNK_NUMBERS = 1 << 15  # of a tall array, processed together
+LONG_ROW = 32  # length from which argmax is faster than the maximum of a transposed copy
 LEAST_SCORE = -700.0  # its exponential still has full precision
 LARGEST_LOGIT = float(np.log1p(-TINY) - np.log(TINY))
 
@@ -111,7 +111,7 @@ def softplus(a: Floats) -> Floats:
 def softplus_and_sigmoid(a: Floats) -> tuple[Floats, Floats]:
     """Return ln(1 + exp a) and its slope, for any a, with one exponential for both.
 
-    The absolute error of the logarithm is about 1e-16, not the relative one: NumPy's log1p would take 5 times as long.
+    The absolute error of the logarithm is about 1e-16; its relative error may be larger. log1p takes 5 times as long.
     """
     small = np.abs(a)
     np.negative(small, out=small)
@@ -144,8 +144,8 @@ def softmax_rows(
 ) -> Floats:
     """Turn each row of scores into probabilities, in place; return the log of each row's sum.
 
-    r_nk = w_n exp(s_nk + c_nk) / Sum_k exp(s_nk + c_nk), with weights w and an offset c that may be a single row. By
-    ln Sum_k exp(s_k) = m + ln Sum_k exp(s_k - m), m the row's largest. Some rows are processed at a time, in the
+    r_nk = w_n exp(s_nk + c_nk) / Sum_k exp(s_nk + c_nk), with weights w and an offset c that may be a single row. Uses
+    ln Sum_k exp(s_k) = m + ln Sum_k exp(s_k - m), m the row's largest score. Some rows are processed at a time, in the
     cache. Without `shift`, m = 0, which is accurate if no score is above 0 or below -700 (`scores_may_vanish`).
     """
     n_rows, width = scores.shape

@@ -1,8 +1,8 @@
 """Packed symmetric matrices: the lower triangle row by row, off-diagonal elements times the square root of 2.
 
 With that factor the inner product of two packed matrices is the trace of their product, so that w'M w is the product
-of packed M and packed w w', and sums of k x k matrices over many rows are plain matrix products. Row by row, the
-leading (k - 1) x (k - 1) matrix comes first and the last row of k numbers after it: both are slices.
+of packed M and packed w w', and sums of k x k matrices over many rows are plain matrix products. The leading
+(k - 1) x (k - 1) matrix comes first, then the last row of k numbers: both are slices.
 
 Many small matrices are processed fastest in the *standing* layout, (numbers of a matrix, matrices), so that each
 arithmetic step runs over all matrices at once. Functions that take or return this layout say so.
@@ -22,21 +22,21 @@ from hiddenbits.data.kernels import compiled_twin, kernels_pay
 
 ROOT2 = float(np.sqrt(2.0))
 _compiled = compiled_twin("hiddenbits.maths.packed_symmetric_numba")
-SWEPT = 8  # up to this size matrices are inverted element by element; larger ones by halves, with matrix products
+MOST_SWEPT = 8  # largest k for which k x k matrices are inverted element by element, others by halves
 
 
 def packed_size(k: int) -> int:
-    """Return the numbers of a packed k x k matrix."""
+    """Return how many numbers a packed k x k matrix has."""
     return k * (k + 1) // 2
 
 
 def _compiled_for(k: int) -> Any:
-    """Return the compiled twins if they pay for k x k matrices, or None."""
+    """Return the compiled twins if they save time for k x k matrices, otherwise None."""
     return _compiled() if kernels_pay(packed_size(k + 1) / 6) else None
 
 
 @lru_cache(maxsize=64)
-def _places(k: int) -> tuple[Rows, Rows, Floats]:
+def _positions(k: int) -> tuple[Rows, Rows, Floats]:
     columns, rows = np.tril_indices(k)
     return rows, columns, np.where(rows == columns, 1.0, ROOT2)
 
@@ -53,13 +53,13 @@ def edge_places(k: int) -> slice:
 
 def pack(matrices: AnyArray) -> AnyArray:
     """Return (..., k, k) symmetric matrices packed."""
-    rows, columns, scale = _places(matrices.shape[-1])
+    rows, columns, scale = _positions(matrices.shape[-1])
     return np.asarray(matrices[..., rows, columns] * scale)
 
 
 def unpack(packed: AnyArray, k: int) -> AnyArray:
     """Return packed matrices as (..., k, k)."""
-    rows, columns, scale = _places(k)
+    rows, columns, scale = _positions(k)
     out = np.empty((*packed.shape[:-1], k, k), packed.dtype)
     values = packed / scale.astype(packed.dtype)
     out[..., rows, columns] = values
@@ -69,7 +69,7 @@ def unpack(packed: AnyArray, k: int) -> AnyArray:
 
 def pack_outer(vectors: AnyArray) -> AnyArray:
     """Return v v' packed, for each row v."""
-    rows, columns, scale = _places(vectors.shape[-1])
+    rows, columns, scale = _positions(vectors.shape[-1])
     out = vectors[..., rows]
     out *= vectors[..., columns]
     out *= scale.astype(vectors.dtype)
@@ -78,7 +78,7 @@ def pack_outer(vectors: AnyArray) -> AnyArray:
 
 def identity(k: int) -> Floats:
     """Return the packed identity."""
-    rows, columns, _ = _places(k)
+    rows, columns, _ = _positions(k)
     return np.asarray(rows == columns, np.float64)
 
 
@@ -109,7 +109,7 @@ def invert(packed: AnyArray, k: int) -> tuple[AnyArray, AnyArray]:
 def moments_standing(mean: AnyArray, covariance: AnyArray, factor: AnyArray, out: AnyArray) -> AnyArray:
     """Put factor <x^ x^'>, packed and standing, into `out`; x^ = (x, 1), and x has this mean (q, n) and covariance.
 
-    Multiplying by a factor for each row costs nothing here, and saves a step over everything made from the moments.
+    Multiplying by the factor of each row costs nothing here, and saves a step for everything made from the moments.
     """
     q = len(mean)
     if compiled := _compiled_for(q):
@@ -153,7 +153,7 @@ def invert_standing(packed: AnyArray, k: int) -> tuple[AnyArray, AnyArray]:
         return inverse, np.log(determinant)
     if _compiled_for(k):
         return solve_standing(packed, np.zeros((k, packed.shape[1])))[:2]
-    if k > SWEPT:
+    if k > MOST_SWEPT:
         matrices, log_determinant = _invert_large(packed, k)
         return _standing(matrices), log_determinant
     triangle = np.zeros((k, k, packed.shape[1]))
@@ -173,7 +173,7 @@ def solve_standing(packed: AnyArray, right: AnyArray) -> tuple[AnyArray, AnyArra
         inverse, log_determinant, solution = np.empty_like(packed), np.empty(packed.shape[1]), np.empty(right.shape)
         compiled.solve(packed, right, inverse, log_determinant, solution)
         return inverse, log_determinant, solution
-    if k <= SWEPT:
+    if k <= MOST_SWEPT:
         inverse, log_determinant = invert_standing(packed, k)
         return inverse, log_determinant, times_standing(inverse, right)
     matrices, log_determinant = _invert_large(packed, k)
@@ -207,7 +207,7 @@ def _rows(k: int) -> tuple[tuple[int, int, Floats], ...]:
 def _sweep(A: AnyArray) -> Floats:
     """Invert standing symmetric matrices (k, k, n) in place by Gauss and Jordan; return the log determinants.
 
-    Only the lower triangles are read, and only they hold the inverse afterwards.
+    Only the lower triangles are read, and only these hold the inverse afterwards.
     """
     k = len(A)
     pivots, column, outer = np.empty(A.shape[1:]), np.empty(A.shape[1:]), np.empty_like(A)
@@ -226,14 +226,14 @@ def _sweep(A: AnyArray) -> Floats:
 
 
 def _invert_halves(full: AnyArray, out: AnyArray) -> Floats:
-    """Put the inverses of symmetric (n, k, k), of which the lower triangles are read, into `out`; return ln |.|.
+    """Put the inverses of symmetric (n, k, k), whose lower triangles are read, into `out`; return ln |.|.
 
     With A, B, D the blocks: S = D - B A^-1 B' is positive definite, too, and the inverse is
     [ A^-1 + T' S^-1 T, . ; -S^-1 T, S^-1 ], T = B A^-1. Products of stacked blocks are much faster than a factorization
     of each matrix.
     """
     k = full.shape[1]
-    if k <= SWEPT:
+    if k <= MOST_SWEPT:
         standing = np.ascontiguousarray(full.transpose(1, 2, 0))
         log_determinant = _sweep(standing)
         for i in range(1, k):

@@ -1,6 +1,6 @@
 """Compiled twins of `packed_symmetric.py`, with numba (the extra `fast`), for standing matrices.
 
-Inner loops run over matrices, so that they are long enough for vector instructions.
+Inner loops run over matrices: they are long enough for vector instructions.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.maths.exp_numba import compiled, log_of
 
-TOGETHER = 64  # matrices that are processed together: 64 of 10 x 10 fit in a core's first-level cache
+CHUNK_MATRICES = 64  # processed together: 64 matrices of 10 x 10 fit in a core's first-level cache
 ROOT2 = math.sqrt(2.0)
 
 
@@ -38,7 +38,7 @@ def moments(mean: AnyArray, covariance: AnyArray, factor: AnyArray, out: AnyArra
 
 @compiled
 def _sweep(A: Floats, column: Floats, scaled: Floats, reciprocal: Floats, log_determinant: Floats) -> None:
-    """Turn triangles A (numbers, matrices) into those of minus their inverses, by Gauss and Jordan."""
+    """Replace triangles A, (numbers, matrices), by the triangles of -A^-1, by Gauss-Jordan elimination."""
     (k, n), one = column.shape, A.dtype.type(1.0)
     for j in range(k):
         row = A[j * (j + 1) // 2 :]
@@ -74,10 +74,10 @@ def _sweep(A: Floats, column: Floats, scaled: Floats, reciprocal: Floats, log_de
 
 @compiled
 def solve(packed: AnyArray, right: AnyArray, inverse: AnyArray, log_determinant: Floats, solution: Floats) -> None:
-    """Put the inverses M^-1, ln |M| and M^-1 v, for the standing vectors v of `right`, into place."""
+    """Put the inverses M^-1, ln |M| and M^-1 v, for the standing vectors v of `right`, into the last three arrays."""
     k, n = right.shape
-    for first in range(0, n, TOGETHER):
-        chunk = slice(first, min(first + TOGETHER, n))
+    for first in range(0, n, CHUNK_MATRICES):
+        chunk = slice(first, min(first + CHUNK_MATRICES, n))
         width = chunk.stop - first
         A, reciprocal = np.empty((len(packed), width), packed.dtype), np.empty(width, packed.dtype)
         column, scaled = np.empty((k, width), packed.dtype), np.empty((k, width), packed.dtype)

@@ -2,8 +2,8 @@
 
     both_ij = Sum_n w_n x_ni x_nj      ones_ij = Sum_n w_n x_ni o_nj      seen_ij = Sum_n w_n o_ni o_nj
 
-x is 0 where a cell was not observed, so that `ones` counts the 1s of column i in the rows where j was observed too.
-Without missing values `ones` has one column and `seen` one cell: they broadcast.
+x is 0 if a cell is missing, so that `ones` counts the 1s of column i in the rows in which j was observed, too. Without
+missing values `ones` has one column and `seen` one cell: they broadcast.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from hiddenbits.data import AllOnes, Arrays, Block
 from hiddenbits.exceptions import TableError
 from hiddenbits.maths.cooccurrence import co_counts
 
-MOST_COLUMNS = 20_000  # a matrix of columns x columns takes 3.2 GB
+MOST_COLUMNS = 20_000  # for these a matrix of columns x columns takes 3.2 GB
 
 
-# The statistics of a wide table are larger than its blocks: 32 MB for 2,048 columns. So blocks are as tall as memory
-# allows, and writing the statistics takes a tenth of the time of counting.
+# Numbers of cells and rows in a block. The statistics of a wide table are larger than its blocks: 32 MB for 2,048
+# columns. So blocks are as tall as memory allows; writing the statistics then takes a tenth of the time of counting.
 BLOCK_CELLS = 1 << 27
 SHORTEST, TALL, TALLEST = 1 << 13, 1 << 16, 1 << 20
-TRACE = 1e-11  # share of the total below which a count is rounding
+ROUNDING_SHARE = 1e-11  # of the total: smaller counts are only rounding errors
 
 
 class TwoByTwoTables(NamedTuple):
@@ -79,15 +79,15 @@ class PairCounts(Arrays):
         """Return the 2 x 2 tables of some columns (`rows`) with others (`columns`).
 
         Sums of weights that are not whole numbers are rounded, so that an empty cell may be slightly above or below 0:
-        counts below `TRACE` of the total are set to 0.
+        counts below `ROUNDING_SHARE` of the total are set to 0.
         """
         d = self.n_columns
         both, observed = self.both[rows, columns], np.broadcast_to(self.seen, (d, d))[rows, columns]
         ones = np.broadcast_to(self.ones, (d, d))
         first, second = ones[rows, columns], ones[columns, rows].T
         cells = TwoByTwoTables(both, first - both, second - both, observed - first - second + both)
-        trace = TRACE * observed
-        return TwoByTwoTables(*(np.where(cell > trace, cell, 0.0) for cell in cells))
+        rounding = ROUNDING_SHARE * observed
+        return TwoByTwoTables(*(np.where(cell > rounding, cell, 0.0) for cell in cells))
 
 
 def block_rows(n_columns: int, row_cells: float) -> int:
@@ -106,7 +106,7 @@ def count_pairs(block: Block) -> PairCounts:
     """Count the pairs of columns of a block."""
     x, o, weights = block.x, block.observed, block.weights
     both = co_counts(x, x, weights)
-    if isinstance(o, AllOnes):  # a column is 1 together with itself where it is 1
+    if isinstance(o, AllOnes):  # the diagonal counts the 1s of each column
         return PairCounts(both, np.diagonal(both)[:, None].copy(), np.full((1, 1), weights.sum()))
     d = block.n_columns
     ones, observed = co_counts(x, o, weights), co_counts(o, o, weights)

@@ -140,8 +140,8 @@ def rotated_loadings(
 # Jennrich 2005). A rotation T turns loadings A into A (T')^-1, and the factors have the correlations T'T. Promax is
 # varimax, followed by a regression on powers of its loadings.
 
-MAX_STEPS, CLOSE = 2000, 1e-9  # converged if the norm of the projected gradient, or the largest angle, is below this
-STARTS = 8  # the criterion may have several minima: the first start is the identity, the others are random
+MAX_STEPS, CONVERGED = 2000, 1e-9  # below it: norm of the projected gradient, or largest angle
+N_STARTS = 8  # the criterion may have several minima: the first start is the identity, the others are random
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,56 +165,56 @@ def rotate(loadings: Floats, method: Method, *, kaiser: bool, power: float = 4.0
         return Rotated(loadings.copy(), np.eye(1), True)
     minimize = _oblimin if method == "oblimin" else _varimax
     starts = [np.eye(q)]
-    starts += [np.linalg.qr(keyed_rng(0, q, number).standard_normal((q, q)))[0] for number in range(1, STARTS)]
+    starts += [np.linalg.qr(keyed_rng(0, q, number).standard_normal((q, q)))[0] for number in range(1, N_STARTS)]
     _, T, converged = min((minimize(A, start) for start in starts), key=lambda result: result[0])
     if method != "promax":
         return Rotated(loadings @ np.linalg.inv(T).T, T, converged)
-    simple = loadings @ T
-    U = np.linalg.lstsq(simple, simple * np.abs(simple) ** (power - 1.0), rcond=None)[0]
+    varimax_loadings = loadings @ T
+    U = np.linalg.lstsq(varimax_loadings, varimax_loadings * np.abs(varimax_loadings) ** (power - 1.0), rcond=None)[0]
     U = U * np.sqrt(np.diag(np.linalg.inv(U.T @ U)))
-    return Rotated(simple @ U, np.linalg.inv(T @ U).T, converged)
+    return Rotated(varimax_loadings @ U, np.linalg.inv(T @ U).T, converged)
 
 
 def _varimax(A: Floats, T: Floats) -> tuple[float, Floats, bool]:
     """Return minus the criterion at the end of the iteration, the rotation, and whether it converged."""
-    rotated, end = np.concatenate([A @ T, T]), len(A)  # the loadings, and below them the rotation
+    rotated, n_columns = np.concatenate([A @ T, T]), len(A)  # loadings on top, the rotation below
     for _ in range(MAX_STEPS):
         largest = 0.0
         for i, j in combinations(range(len(T)), 2):
-            x, y = rotated[:end, i], rotated[:end, j]
+            x, y = rotated[:n_columns, i], rotated[:n_columns, j]
             u, v = x * x - y * y, 2.0 * x * y
             u, v = u - u.mean(), v - v.mean()
             angle = 0.25 * float(np.arctan2(2.0 * (u @ v), u @ u - v @ v))
             c, s = np.cos(angle), np.sin(angle)
             rotated[:, [i, j]] = rotated[:, [i, j]] @ np.array([[c, -s], [s, c]])
             largest = max(largest, abs(angle))
-        if largest < CLOSE:
+        if largest < CONVERGED:
             break
-    criterion = float((rotated[:end] ** 2).var(axis=0).sum())
-    return -criterion, rotated[end:], largest < CLOSE
+    criterion = float((rotated[:n_columns] ** 2).var(axis=0).sum())
+    return -criterion, rotated[n_columns:], largest < CONVERGED
 
 
 def _oblimin(A: Floats, T: Floats) -> tuple[float, Floats, bool]:
     """Return the criterion at the end of the iteration, the rotation, and whether it converged."""
     step = 1.0
-    height, gradient = _quartimin(A, T)
+    criterion, gradient = _quartimin(A, T)
     for _ in range(MAX_STEPS):
-        along = gradient - T * (T * gradient).sum(axis=0)
-        length = float(np.linalg.norm(along))
-        if length < CLOSE:
-            return height, T, True
+        projected = gradient - T * (T * gradient).sum(axis=0)
+        length = float(np.linalg.norm(projected))
+        if length < CONVERGED:
+            return criterion, T, True
         step *= 2.0
         for _ in range(40):
-            candidate = T - step * along
+            candidate = T - step * projected
             candidate = candidate / np.sqrt((candidate * candidate).sum(axis=0))
-            new, slope = _quartimin(A, candidate)
-            if new < height - 0.5 * step * length**2:
+            new_criterion, new_gradient = _quartimin(A, candidate)
+            if new_criterion < criterion - 0.5 * step * length**2:
                 break
             step /= 2.0
         else:  # no step decreases the criterion: rounding
-            return height, T, length < 1e-5
-        T, height, gradient = candidate, new, slope
-    return height, T, False
+            return criterion, T, length < 1e-5
+        T, criterion, gradient = candidate, new_criterion, new_gradient
+    return criterion, T, False
 
 
 def _quartimin(A: Floats, T: Floats) -> tuple[float, Floats]:

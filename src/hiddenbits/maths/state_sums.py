@@ -35,11 +35,11 @@ from hiddenbits.data.kernels import compiled_twin
 from hiddenbits.data.operands import scratch
 from hiddenbits.data.table import memory_table
 
-LOW_CELLS = 1 << 16  # cells of (low state, column) that are processed together: half a megabyte
-MOST_UNITS = 26  # 2^26 states take a minute or more per step; for more units there are chains
-SAFE = 650.0  # the exponentials of this and of its negative are finite and not 0
-KERNEL_CELLS = 1 << 20  # cells of (state, column) from which loading the compiled kernel pays
-STATES_AT_ONCE = 1 << 12  # states whose (state, column) tables are in memory at a time
+LOW_CELLS = 1 << 16  # of (low state, column), processed together: half a megabyte
+MOST_UNITS = 26  # 2^26 states take a minute or more per step; chains sample machines with more units
+SAFE_EXPONENT = 650.0  # its exponential is finite, and that of its negative is not 0
+KERNEL_CELLS = 1 << 20  # of (state, column), from which the compiled kernel is worth loading
+STATES_AT_ONCE = 1 << 12  # whose (state, column) tables are in memory at a time
 
 
 class TooManyUnitsError(ValueError):
@@ -150,7 +150,7 @@ class Halves:
 
     @cached_property
     def squared(self) -> Floats:
-        """Return z = exp(2b), padded by z = 0 to a whole number of products."""
+        """Return z = exp(2b), padded with z = 0 to a whole number of products."""
         d, L = self.low.shape
         out = np.zeros((self.columns_a_log * self.n_logs, L))
         np.exp(2.0 * self.low, out=out[:d])
@@ -159,7 +159,7 @@ class Halves:
     @cached_property
     def columns_a_log(self) -> int:
         """Number of columns that share a logarithm: their product must stay finite."""
-        return int(np.clip(SAFE // max(self.reach + 0.7, 0.7), 1, len(self.weights)))
+        return int(np.clip(SAFE_EXPONENT // max(self.reach + 0.7, 0.7), 1, len(self.weights)))
 
     @property
     def n_logs(self) -> int:
@@ -180,9 +180,9 @@ class Halves:
         m_low, d = self.n_low, len(self.weights)
         a = self.weights[:, m_low:] @ high
         start = self.low_scores + (self.thresholds[m_low:] @ high - a.sum())
-        if self.reach > SAFE:  # an exponential might overflow: cell by cell
+        if self.reach > SAFE_EXPONENT:  # an exponential might overflow: take a logarithm for each cell
             om = self.low + a[:, None]
-            z = 1.0 + np.exp(np.minimum(2.0 * om, SAFE))
+            z = 1.0 + np.exp(np.minimum(2.0 * om, SAFE_EXPONENT))
             return np.asarray(start + om.sum(axis=0) + log_2cosh(om).sum(axis=0)), z
         cells = scratch("states", (self.squared.shape[0], self.squared.shape[1]))
         u = np.zeros(len(self.squared))
@@ -202,7 +202,7 @@ class Halves:
         d, m = self.weights.shape
         m_low = self.n_low
         highs = block.x.to_dense().astype(np.float64)[:, : m - m_low]
-        if (d << m) >= KERNEL_CELLS and self.reach <= SAFE and (kernel := _kernel()) is not None:
+        if (d << m) >= KERNEL_CELLS and self.reach <= SAFE_EXPONENT and (kernel := _kernel()) is not None:
             return self._add_compiled(kernel, highs)
         scale, total = -np.inf, 0.0
         hidden, joint, visible = np.zeros(m), np.zeros((m, d)), np.zeros(d)
@@ -238,11 +238,11 @@ class Halves:
         m_low = self.n_low
         a = highs @ self.weights[:, m_low:].T
         starts = highs @ self.thresholds[m_low:] - a.sum(axis=1)
-        scale, weights, of_high, of_low = kernel(
+        scale, weights, high_sums, low_sums = kernel(
             np.exp(2.0 * a), starts, self._squared_rows, self.low_scores, self.columns_a_log
         )
         high, low = weights.sum(axis=1), weights.sum(axis=0)
-        tanh_high, tanh_low = high[:, None] - 2.0 * of_high, low[:, None] - 2.0 * of_low
+        tanh_high, tanh_low = high[:, None] - 2.0 * high_sums, low[:, None] - 2.0 * low_sums
         hidden = np.concatenate([self.states @ low, highs.T @ high])
         joint = np.concatenate([self.states @ tanh_low, highs.T @ tanh_high])
         return FreePhase(scale, float(high.sum()), hidden, np.ascontiguousarray(joint.T), tanh_high.sum(axis=0))

@@ -1,7 +1,7 @@
 """The compiled twin of `Halves.add_block`, with numba (the extra `fast`): the same sums in one sweep.
 
-For every pair of a high and a low state there is one loop over the columns for 1 + u z, its reciprocal, and the product
-whose logarithm gives the state's weight, and another one to add the weighted reciprocals. Only the sums of the low
+For every pair of a high and a low state one loop over the columns computes 1 + u z, its reciprocal, and the product
+whose logarithm gives the state's weight; another loop adds the weighted reciprocals. Only the sums of the low
 states are arrays of (state, column) size.
 """
 
@@ -15,7 +15,7 @@ from numba import njit
 
 from hiddenbits.array_types import Floats
 
-HEADROOM = 300.0  # weights may increase by exp of this before all sums are scaled down
+HEADROOM_NATS = 300.0  # growth of the largest log weight after which all sums are scaled down
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "arcp", "nsz"})
@@ -34,11 +34,11 @@ def add_states(
     n_high, d = u.shape
     n_low = len(low_scores)
     weights = np.zeros((n_high, n_low))
-    of_high, of_low = np.zeros((n_high, d)), np.zeros((n_low, d))
+    high_sums, low_sums = np.zeros((n_high, d)), np.zeros((n_low, d))
     r = np.empty(d)
     scale = -math.inf
     for s in range(n_high):
-        us = u[s]
+        u_state = u[s]
         for t in range(n_low):
             z = squared[t]
             score = starts[s] + low_scores[t]
@@ -47,26 +47,26 @@ def add_states(
                 stop = min(j + columns_a_log, d)
                 product = 1.0
                 for k in range(j, stop):
-                    cell = 1.0 + us[k] * z[k]
+                    cell = 1.0 + u_state[k] * z[k]
                     product *= cell
                     r[k] = 1.0 / cell
                 score += math.log(product)
                 j = stop
-            if score > scale + HEADROOM or scale == -math.inf:
+            if score > scale + HEADROOM_NATS or scale == -math.inf:
                 shrink = math.exp(scale - score) if scale > -math.inf else 0.0
                 for a in range(s + 1):
                     for b in range(n_low):
                         weights[a, b] *= shrink
                     for k in range(d):
-                        of_high[a, k] *= shrink
+                        high_sums[a, k] *= shrink
                 for b in range(n_low):
                     for k in range(d):
-                        of_low[b, k] *= shrink
+                        low_sums[b, k] *= shrink
                 scale = score
             w = math.exp(score - scale)
             weights[s, t] = w
             for k in range(d):
-                add = w * r[k]
-                of_high[s, k] += add
-                of_low[t, k] += add
-    return scale, weights, of_high, of_low
+                term = w * r[k]
+                high_sums[s, k] += term
+                low_sums[t, k] += term
+    return scale, weights, high_sums, low_sums

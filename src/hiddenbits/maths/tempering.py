@@ -1,4 +1,4 @@
-"""Tempered combination machines, between a base and the machine itself, for chains and for annealing.
+"""Tempered combination machines, between a base and the machine, for chains and for annealing.
 
 With x in {-1, +1}^d, h in {0, 1}^m and beta from 0 to 1, the tempered machine is a combination machine, too:
 
@@ -29,10 +29,10 @@ from hiddenbits.array_types import AnyArray, Bytes, Floats
 from hiddenbits.data.operands import scratch
 
 Numbers = AnyArray  # float32 or float64, like the machine
-Run = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]  # `map`, or that of a thread pool
+Run = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]  # `map`, or the `map` of a thread pool
 Precision = Literal["float32", "float64"]
 
-BASE_SHRINKAGE = 0.02  # probabilities of a base are shrunk this far to 1/2, so that it can sample every row
+BASE_SHRINKAGE = 0.02  # by this share probabilities of a base are shrunk to 1/2, so that it can sample every row
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,19 +130,19 @@ class Tempered:
 
         in which nothing cancels and nothing overflows.
         """
-        size = np.abs(a, out=scratch("chains size", a.shape, self.dtype))
-        odds = np.multiply(size, -low, out=scratch("chains odds", a.shape, self.dtype))
+        magnitude = np.abs(a, out=scratch("chains size", a.shape, self.dtype))
+        odds = np.multiply(magnitude, -low, out=scratch("chains odds", a.shape, self.dtype))
         np.exp(odds, out=odds)
         share = np.add(odds, 1.0, out=scratch("chains share", a.shape, self.dtype))
         np.divide(odds, share, out=share)
         step = high - low
-        np.multiply(size, -step, out=odds)
+        np.multiply(magnitude, -step, out=odds)
         np.expm1(odds, out=odds)
         odds *= share
         np.log1p(odds, out=odds)
-        np.add(a, size, out=size)  # 2 max(a, 0)
-        size *= 0.5 * step
-        odds += size
+        np.add(a, magnitude, out=magnitude)  # 2 max(a, 0)
+        magnitude *= 0.5 * step
+        odds += magnitude
         visible = (x @ (self.bias - self.base)).astype(np.float64)
         return np.asarray(odds.sum(axis=1).astype(np.float64) + np.ravel(step) * visible)
 
@@ -174,7 +174,7 @@ def bits_to_signs(bits: Bytes, dtype: Any) -> Numbers:
 
 
 def groups_of(n: int, size: int) -> list[slice]:
-    """Divide n chains into groups of `size`, not by the number of threads, so that this does not change the samples."""
+    """Divide n chains into groups of `size`. The number of threads is not used, so that it does not change samples."""
     return [slice(start, min(start + size, n)) for start in range(0, n, size)]
 
 

@@ -3,7 +3,7 @@
     s_i = sgn(h_i + x_i),  h_i = Phi^-1(p_i),  P(s_i = s_j = 1) = Phi2(h_i, h_j; rho_ij)      Lee & Sompolinsky eq. 8-10
 
 The thresholds are estimated from the margins of the pair's 2 x 2 table, then rho from the table: this is the maximum-
-likelihood estimate. With an empty cell it would be -1 or 1. Then `a` pseudo-rows are added in which the two columns are
+likelihood estimate. With an empty cell rho would be -1 or 1. Then `a` pseudo-rows are added in which the columns are
 independent,
 
     cov' = cov n / (n + a),
@@ -29,13 +29,13 @@ from scipy.special import ndtr, ndtri, owens_t
 
 from hiddenbits.array_types import Floats
 from hiddenbits.data import Arrays
-from hiddenbits.maths.pair_counts import TRACE, PairCounts, TwoByTwoTables
+from hiddenbits.maths.pair_counts import ROUNDING_SHARE, PairCounts, TwoByTwoTables
 from hiddenbits.maths.tempering import Run
 
 Tile = tuple[slice, slice]
 
-MOST_RHO = 1.0 - 2.0**-53  # copies of a column, in many millions of rows, have a rho that rounds to 1
-SIDE = 128  # columns on either side of a tile: 16,384 pairs are solved together
+LARGEST_RHO = 1.0 - 2.0**-53  # rho of two equal columns in many millions of rows rounds to 1
+SIDE = 128  # columns on each side of a tile: 16,384 pairs are solved together
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,23 +96,23 @@ def fit_pairs(counts: PairCounts, pseudo_rows: float, everywhere: bool, run: Run
     d = counts.n_columns
     constant = is_constant(counts)
     correlation, error = np.eye(d), np.zeros((d, d))
-    empty = unseen = 0
+    n_empty = n_unseen = 0
     tiles = _tiles(d)
-    solved = run(partial(_solve_tile, counts, pseudo_rows, everywhere), tiles)
-    for (rows, columns), (rho, standard_error, has_empty_cell, uninformative) in zip(tiles, solved, strict=True):
+    results = run(partial(_solve_tile, counts, pseudo_rows, everywhere), tiles)
+    for (rows, columns), (rho, standard_error, has_empty_cell, uninformative) in zip(tiles, results, strict=True):
         upper = _upper(rows, columns)
         varying = ~(constant[rows, None] | constant[columns])[upper]
-        empty += int(np.count_nonzero(has_empty_cell & varying))
-        unseen += int(np.count_nonzero(uninformative & varying))
+        n_empty += int(np.count_nonzero(has_empty_cell & varying))
+        n_unseen += int(np.count_nonzero(uninformative & varying))
         for matrix, values in ((correlation, rho), (error, standard_error)):
             matrix[rows, columns][upper] = values
             matrix[columns, rows].T[upper] = values
     fit = PairFit(correlation, error, thresholds(counts))
-    return fit, Degenerate(np.flatnonzero(constant), empty, unseen)
+    return fit, Degenerate(np.flatnonzero(constant), n_empty, n_unseen)
 
 
 def thresholds(counts: PairCounts) -> Floats:
-    """Return -Phi^-1(P(x = 1)) of each column; for a constant one of the probability (ones + .5)/(observed + 1)."""
+    """Return -Phi^-1(P(x = 1)) of each column; with P = (ones + .5)/(observed + 1) if it is constant."""
     ones, observed, constant = counts.column_ones, counts.column_seen, is_constant(counts)
     p = np.where(constant, (ones + 0.5) / (observed + 1.0), ones / np.where(constant, 1.0, observed))
     return np.asarray(-ndtri(p))
@@ -121,8 +121,8 @@ def thresholds(counts: PairCounts) -> Floats:
 def is_constant(counts: PairCounts) -> NDArray[np.bool_]:
     """Return which columns are all 0 or all 1, or were never observed."""
     ones, observed = counts.column_ones, counts.column_seen
-    trace = TRACE * observed
-    return np.asarray((ones <= trace) | (observed - ones <= trace))
+    rounding = ROUNDING_SHARE * observed
+    return np.asarray((ones <= rounding) | (observed - ones <= rounding))
 
 
 def _tiles(d: int) -> list[Tile]:
@@ -165,18 +165,18 @@ def solve_tables(
         return rho, error, has_empty_cell, uninformative
     # From here on one number per informative pair. The corner is the cell with the rarer value of both columns.
     n, first, second = n[informative], first[informative], second[informative]
-    turn_first, turn_second = first > 0.5 * n, second > 0.5 * n
+    reverse_first, reverse_second = first > 0.5 * n, second > 0.5 * n
     corner = np.select(
-        [turn_first & turn_second, turn_first, turn_second],
+        [reverse_first & reverse_second, reverse_first, reverse_second],
         [cells.zero_zero[informative], cells.zero_one[informative], cells.one_zero[informative]],
         cells.one_one[informative],
     )
-    p = np.where(turn_first, n - first, first) / n
-    q = np.where(turn_second, n - second, second) / n
+    p = np.where(reverse_first, n - first, first) / n
+    q = np.where(reverse_second, n - second, second) / n
     added = np.where(everywhere | has_empty_cell[informative], pseudo_rows, 0.0)
     c = np.where(added > 0.0, p * q + (corner / n - p * q) * (n / (n + added)), corner / n)
     t = angle_of_table(p, q, c)
-    rho[informative] = np.where(turn_first != turn_second, -np.sin(t), np.sin(t))
+    rho[informative] = np.where(reverse_first != reverse_second, -np.sin(t), np.sin(t))
     error[informative] = np.sqrt(unit_variance(p, q, c, t) / n)
     return rho, error, has_empty_cell, uninformative
 
@@ -190,11 +190,11 @@ def interval(rho: Floats, error: Floats, level: float) -> tuple[Floats, Floats]:
     >>> low.round(4), high.round(4)
     (array([ 0.2803, -1.    ,  1.    ]), array([0.6699, 1.    , 1.    ]))
     """
-    known = error == 0.0  # a column with itself
-    inside = np.where(known, 0.0, np.clip(rho, -MOST_RHO, MOST_RHO))
-    z, reach = np.arctanh(inside), -ndtri(0.5 * (1.0 - level)) * error / (1.0 - inside * inside)
-    low, high = np.minimum(np.tanh(z - reach), rho), np.maximum(np.tanh(z + reach), rho)
-    return np.where(known, rho, low), np.where(known, rho, high)
+    exact = error == 0.0  # a column with itself
+    inner_rho = np.where(exact, 0.0, np.clip(rho, -LARGEST_RHO, LARGEST_RHO))
+    z, half_width = np.arctanh(inner_rho), -ndtri(0.5 * (1.0 - level)) * error / (1.0 - inner_rho * inner_rho)
+    low, high = np.minimum(np.tanh(z - half_width), rho), np.maximum(np.tanh(z + half_width), rho)
+    return np.where(exact, rho, low), np.where(exact, rho, high)
 
 
 def independence(counts: PairCounts) -> Floats:
@@ -208,10 +208,10 @@ def independence(counts: PairCounts) -> Floats:
         cells = counts.cells(rows, columns)
         n = cells.total
         first, second = cells.one_one + cells.one_zero, cells.one_one + cells.zero_one
-        spread = first * (n - first) * second * (n - second)
+        variance = first * (n - first) * second * (n - second)
         with np.errstate(divide="ignore", invalid="ignore"):
             cross = cells.one_one * cells.zero_zero - cells.one_zero * cells.zero_one
-            root = np.where(spread > 0.0, np.abs(cross) * np.sqrt(n / spread), 0.0)
+            root = np.where(variance > 0.0, np.abs(cross) * np.sqrt(n / variance), 0.0)
         p_value[rows, columns] = 2.0 * ndtr(-root)
         p_value[columns, rows] = p_value[rows, columns].T
     return p_value
@@ -222,7 +222,7 @@ def independence(counts: PairCounts) -> Floats:
 #     Phi2(h, k; rho) = P(Z_1 <= h, Z_2 <= k)
 #                     = (Phi(h) + Phi(k))/2 - T(h, (k/h - rho)/r) - T(k, (h/k - rho)/r) - d          Owen 1956
 #
-# with r = sqrt(1 - rho^2), and d = 1/2 where hk < 0, or hk = 0 and h + k < 0, else 0. In the angle t = arcsin(rho)
+# with r = sqrt(1 - rho^2), and d = 1/2 if hk < 0, or hk = 0 and h + k < 0, else 0. In the angle t = arcsin(rho)
 # its slope is the exponential of the integral that Lee & Sompolinsky's eq. 10 is made of, which has no pole at |rho|
 # = 1:
 #
@@ -242,9 +242,9 @@ def independence(counts: PairCounts) -> Floats:
 # | h, k | Phi^-1(p), Phi^-1(q) | (pairs,) |
 # | t | arcsin(rho) | (pairs,) |
 
-CLOSE = 1e-7  # Halley's method converges cubically: after a step of this share of r, the next one is rounding
-NARROW = 1e-14  # a bracket of this width is at the limit of double precision
-MOST_STEPS = 100
+CONVERGED_STEP = 1e-7  # as a share of r; Halley's method converges cubically, so that the next step is only rounding
+NARROWEST_BRACKET = 1e-14  # its width is at the limit of double precision
+MOST_HALLEY_STEPS = 100
 
 
 def orthant_probability(h: Floats, k: Floats, rho: Floats) -> Floats:
@@ -273,11 +273,11 @@ class _Angle:
         return np.asarray(0.5 * (self.u / self.r) ** 2 + self.z * self.product / self.e)
 
     @property
-    def bend(self) -> Floats:
+    def log_slope(self) -> Floats:
         """Return (ln g)'."""
         return np.asarray(self.product * self.r / self.e**2 - self.s * self.u**2 / self.r**3)
 
-    def beyond(self, h: Floats, k: Floats) -> tuple[Floats, Floats]:
+    def conditional_limits(self, h: Floats, k: Floats) -> tuple[Floats, Floats]:
         """Return (k - s h) / r and (h - s k) / r."""
         return self.z * (h * self.r / self.e - self.u / self.r), self.z * k * self.r / self.e + self.u / self.r
 
@@ -309,7 +309,7 @@ def angle_of_table(p: Floats, q: Floats, c: Floats) -> Floats:
     h, k, t = ndtri(p), ndtri(q), _first_angle(p, q, c)
     low, high = np.full(t.shape, -0.5 * np.pi), np.full(t.shape, 0.5 * np.pi)
     active = np.arange(t.size)
-    for _ in range(MOST_STEPS):
+    for _ in range(MOST_HALLEY_STEPS):
         old, x, y = t[active], h[active], k[active]
         angle = _Angle(x, y, np.sin(old), np.cos(old))
         error = _orthant(x, y, angle) - c[active]
@@ -318,11 +318,11 @@ def angle_of_table(p: Floats, q: Floats, c: Floats) -> Floats:
         below, above = low[active], high[active]
         with np.errstate(invalid="ignore", over="ignore"):
             newton = error * (2.0 * np.pi) * np.exp(angle.exponent)
-            step = newton / np.clip(1.0 - 0.5 * newton * angle.bend, 0.4, 4.0)
+            step = newton / np.clip(1.0 - 0.5 * newton * angle.log_slope, 0.4, 4.0)
             new = old - step
-        inside = (new >= below) & (new <= above)  # False also where it is not a number
+        inside = (new >= below) & (new <= above)  # False also for NaN
         t[active] = np.where(inside, new, 0.5 * (below + above))
-        active = active[~((inside & (np.abs(step) < CLOSE * angle.r)) | (above - below < NARROW))]
+        active = active[~((inside & (np.abs(step) < CONVERGED_STEP * angle.r)) | (above - below < NARROWEST_BRACKET))]
         if active.size == 0:
             break
     return t
@@ -344,7 +344,7 @@ def unit_variance(p: Floats, q: Floats, c: Floats, t: Floats) -> Floats:
     h, k = ndtri(p), ndtri(q)
     angle = _Angle(h, k, np.sin(t), np.cos(t))
     density = np.exp(-angle.exponent) / (2.0 * np.pi * angle.r)
-    a, b = (ndtr(limit) for limit in angle.beyond(h, k))
+    a, b = (ndtr(limit) for limit in angle.conditional_limits(h, k))
     mean = c - a * p - b * q
     square = c * (1.0 - a - b) ** 2 + (p - c) * a * a + (q - c) * b * b
     return np.asarray(np.maximum(square - mean * mean, 0.0) / density**2)

@@ -10,10 +10,10 @@ import numpy as np
 from numba import njit
 
 from hiddenbits.array_types import AnyArray, Bytes, Floats
-from hiddenbits.maths.exp_numba import LEAST, exp_parts, reordered
+from hiddenbits.maths.exp_numba import LEAST_EXPONENT, exp_parts, reordered
 
-LOOK_UPS = 1 << 21  # look-ups of parents whose results are stored at a time
-TILE = 32  # columns and rows of a tile of a square: 8 KB
+STORED_LOOK_UPS = 1 << 21  # of parents; results stored at a time
+TILE_SIDE = 32  # columns and rows in a tile of a square: 8 KB
 CHUNK_NUMBERS = 1 << 13  # numbers of a softmax that are processed together: 64 KB
 
 
@@ -21,7 +21,7 @@ CHUNK_NUMBERS = 1 << 13  # numbers of a softmax that are processed together: 64 
 def _find_links(columns: AnyArray, parents: AnyArray, bits: Bytes, links: AnyArray, n_links: np.uint64) -> np.uint64:
     """Append (column, class) of every 1 whose parent is 1, too, as column << 16 | class; return the number of links.
 
-    Each pair overwrites the one before unless that was a link, which avoids a branch.
+    Each pair is written, and overwritten by the next one unless it is a link: this avoids a branch.
     """
     K = np.uint64(parents.shape[1])
     for j in columns:
@@ -40,7 +40,7 @@ def _find_links(columns: AnyArray, parents: AnyArray, bits: Bytes, links: AnyArr
 def _softmax(scores: Floats, offset: Floats, weights: Floats, shift: bool, largest: Floats, total: Floats) -> None:
     """Turn rows of scores into probabilities, as `numerics.softmax_rows`.
 
-    Write the largest score of each row, and the sum of exp(score - largest). A single offset or weight is that of all
+    Write the largest score of each row, and the sum of exp(score - largest). A single offset or weight is used for all
     rows.
     """
     n_rows, width = scores.shape
@@ -62,7 +62,7 @@ def _softmax(scores: Floats, offset: Floats, weights: Floats, shift: bool, large
         numbers = scores[start:stop].reshape(-1)
         for i in range(len(numbers)):
             power, remainder = exp_parts(numbers[i])
-            numbers[i] = 0.0 if numbers[i] < LEAST else power + remainder
+            numbers[i] = 0.0 if numbers[i] < LEAST_EXPONENT else power + remainder
         for n in range(start, stop):
             row = scores[n]
             row_sum = 0.0
@@ -76,7 +76,7 @@ def _softmax(scores: Floats, offset: Floats, weights: Floats, shift: bool, large
 
 @njit(cache=True, nogil=True)
 def _add_ones(columns: AnyArray, row: Floats, least: float, active: AnyArray, ones: Floats) -> None:
-    """Add a row's r to the counts of its 1s; if most classes are not above `least`, only that of the others."""
+    """Add a row's r to the counts of its 1s; if r is above `least` in few classes only, add only these."""
     K, n_active = len(row), 0
     for k in range(K):
         active[n_active] = k
@@ -117,7 +117,7 @@ def sparse_rows(
     because all of them would not stay in the cache. `indptr` and `indices` are unsigned, which saves index checks.
     """
     n_rows, K = r.shape
-    step = max(1, min(n_rows, n_rows * LOOK_UPS // (K * len(indices) + 1)))
+    step = max(1, min(n_rows, n_rows * STORED_LOOK_UPS // (K * len(indices) + 1)))
     most = np.uint64(0)
     for start in range(0, n_rows, step):
         most = max(most, indptr[min(start + step, n_rows)] - indptr[start])
@@ -169,34 +169,34 @@ def add_pairs(indptr: AnyArray, indices: AnyArray, d: int, r: Floats, least: Flo
 
 
 @njit(cache=True, nogil=True)
-def unfold(pairs: Floats, square: Floats) -> None:
+def fill_square(pairs: Floats, square: Floats) -> None:
     """Write the numbers of pairs above and below the diagonal of a square, tile by tile."""
     d = len(square)
-    for top in range(0, d, TILE):
-        for left in range(top, d, TILE):
-            for i in range(top, min(top + TILE, d)):
+    for top in range(0, d, TILE_SIDE):
+        for left in range(top, d, TILE_SIDE):
+            for i in range(top, min(top + TILE_SIDE, d)):
                 first = i * (2 * d - i - 1) // 2 - i - 1
-                for j in range(max(left, i + 1), min(left + TILE, d)):
+                for j in range(max(left, i + 1), min(left + TILE_SIDE, d)):
                     square[i, j] = pairs[first + j]
                     square[j, i] = pairs[first + j]
 
 
 @njit(cache=True, nogil=True)
-def forest_of(gains: Floats, penalty: float, parents: AnyArray) -> None:
-    """Write the parents of the heaviest forest; see `tree_structure.heaviest_forest`."""
+def find_forest(gains: Floats, penalty: float, parents: AnyArray) -> None:
+    """Write the parents of the heaviest forest; see `chow_liu.heaviest_forest`."""
     d = len(gains)
-    best = np.full(d, penalty)
-    to = np.full(d, -1)
+    best_gain = np.full(d, penalty)
+    best_parent = np.full(d, -1)
     free = np.ones(d, np.bool_)
     for _ in range(d):
         j = -1
-        for i in range(d):  # the lowest of equals; without a link above the penalty, the lowest free column
-            if free[i] and (j < 0 or best[i] > best[j]):
+        for i in range(d):  # the lowest of equal columns; if no link exceeds the penalty, the lowest free one
+            if free[i] and (j < 0 or best_gain[i] > best_gain[j]):
                 j = i
         free[j] = False
-        parents[j] = to[j]
+        parents[j] = best_parent[j]
         gain = gains[j]
         for i in range(d):
-            if free[i] and gain[i] > best[i]:
-                best[i] = gain[i]
-                to[i] = j
+            if free[i] and gain[i] > best_gain[i]:
+                best_gain[i] = gain[i]
+                best_parent[i] = j

@@ -18,7 +18,7 @@ from hiddenbits.families._base.transformer import LatentEstimator
 from hiddenbits.families.binary_sparse_coding.model import AnnealedCoding
 from hiddenbits.families.binary_sparse_coding.params import CodingParams
 
-# `Annealing`: the start of a fit, and what changes from pass to pass.
+# `Annealing`: the start of a fit, and its schedule.
 
 
 class Annealing(BaseEstimator):  # type: ignore[misc]
@@ -34,8 +34,8 @@ class Annealing(BaseEstimator):  # type: ignore[misc]
         `n_candidates` and `max_active` for the last quarter of the schedule, and for scoring; up to 12 causes are
         scored with all states.
     data_cut : bool, default=True
-        Exclude rows with more causes on than the states allow from the updates: those with the lowest likelihood, in
-        the number expected from the activity, but at most 90%. Costs a second pass over the data in each iteration.
+        Exclude the rows with the lowest likelihood from the updates: as many as probably have more causes on than the
+        states allow, but at most 90%. Costs a second pass over the data in each iteration.
     cut_from, cut_to : float, default=1/3 and 2/3
         Shares of the schedule between which the cut is phased in.
     jitter : float, default=0.0
@@ -45,7 +45,7 @@ class Annealing(BaseEstimator):  # type: ignore[misc]
     start : {"noise", "mean"}, default="noise"
         Fields from noise, or the mean row plus small noise.
     start_scale : float, optional
-        Standard deviation of that noise; by default a third of that of the columns (a hundredth with "mean").
+        Standard deviation of that noise; by default a third of the columns' (a hundredth with "mean").
     start_active : float, default=5.0
         Expected number of causes that are on in a row, at the start; at most half of them.
 
@@ -115,7 +115,7 @@ class BinarySparseCoding(LatentEstimator[CodingParams, Any]):
         Number of causes. Choose it by `score` on held-out rows, for instance with scikit-learn's `GridSearchCV`.
     n_candidates, max_active : int, default=5 and 3
         Candidates for each row, and how many of them may be on together, at the start. Small numbers prevent several
-        causes from sharing the field of one. The schedule has the numbers for the end.
+        causes from sharing the field of one. The schedule has the numbers for its last quarter.
     activity : {"shared", "each"}, default="shared"
         One P(on) for all causes, or one for each.
     schedule : Annealing, optional
@@ -175,8 +175,8 @@ class BinarySparseCoding(LatentEstimator[CodingParams, Any]):
     True
     """
 
-    _takes_reals = True  # numbers are taken as they are
-    visible = "reals"  # as the parameter of `CombinationMachine`, which `evaluate` reads
+    _takes_reals = True  # cells are real numbers, not 0 and 1
+    visible = "reals"  # like the parameter of `CombinationMachine`; `evaluate` reads it
 
     _latent_axis = "H"
     _latent_name = "cause"

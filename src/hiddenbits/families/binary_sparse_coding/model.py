@@ -12,17 +12,17 @@ The posterior is truncated to states with at most gamma of the row's H' best can
 The sums are over M, the rows that states with few causes can explain: the N^cut = N A rows with the best scores. The
 paper corrects pi for the omitted states, so the objective may decrease; with all states the algorithm is plain EM.
 
-Missing numbers are hidden variables: their part of the sums is <y_j s'> = W_j <s s'>, which keeps EM exact and the
-statistics small; an update from observed cells only would need a matrix (H, H) for every column.
+Missing numbers are hidden variables: they add <y_j s'> = W_j <s s'> to the sums. EM stays exact and the statistics
+small; an update from observed cells alone would need a matrix (H, H) for every column.
 
 | letter | meaning | shape |
 |---|---|---|
 | y | a row: real numbers | (D,) |
 | s | which causes are on | (H,) |
-| W | the field of each cause, which it adds to a row: the basis functions | (D, H) |
+| W | the field of each cause, which it adds to a row; also called basis functions | (D, H) |
 | pi | P(a cause is on) | (H,) |
 | sigma | standard deviation of the noise | number |
-| H', gamma | candidates of a row; most causes that are on among them | numbers |
+| H', gamma | number of candidates of a row; largest number of them that are on | numbers |
 """
 
 from __future__ import annotations
@@ -50,10 +50,10 @@ from hiddenbits.families.binary_sparse_coding.truncated_posterior import (
 from hiddenbits.maths.state_sums import states_of
 from hiddenbits.model_api import Declared, Footprint, Key, Passes, Promises
 
-EXACT_CAUSES = 12  # up to 4,096 states per row: row functions use all of them
-RIDGE = 1e-9  # of the mean of Sum <s>: fields without information from rows do not change
-LEAST_NOISE = 1e-6  # of the spread: a table without noise would have sigma 0, and an infinite likelihood
-LEAST_ACTIVE = 1e-5  # pi stays this far from 0 and 1
+MOST_EXACT_CAUSES = 12  # 4,096 states per row, all of which row functions use
+RIDGE_SHARE = 1e-9  # ridge over the mean of Sum <s>: a field without information from rows does not change
+LEAST_NOISE_SHARE = 1e-6  # sigma over the spread: a table without noise would have sigma 0, and an infinite likelihood
+LEAST_ACTIVITY = 1e-5  # distance of pi from 0 and 1
 
 
 @dataclass(frozen=True)
@@ -71,9 +71,9 @@ class SparseCoding(Declared[CodingParams]):
     dtype : {"float64", "float32"}
         Precision of products over rows; sums and updates are in float64.
     temperature : float
-        The weights of the states have the exponent 1 / temperature.
+        Weights of states have the exponent 1 / temperature.
     cut : tuple of two floats
-        The rows that count.
+        The rows that the statistics include.
     jitter : float
         Standard deviation of noise that is added to W.
     key : Key
@@ -97,8 +97,8 @@ class SparseCoding(Declared[CodingParams]):
 
     @property
     def promises(self) -> Promises:
-        """What holds for every fit."""
-        exact = self.n_components <= EXACT_CAUSES
+        """Properties of every fit."""
+        exact = self.n_components <= MOST_EXACT_CAUSES
         reasons = {
             "accelerates": "candidates change from pass to pass",
             "monotone": "states and rows are omitted, and which of them changes from pass to pass",
@@ -113,7 +113,7 @@ class SparseCoding(Declared[CodingParams]):
         return truncation(c, min(self.max_active, c))
 
     def footprint(self, n_columns: int, row_cells: float) -> Footprint:
-        """Return what a block costs; without the states of its rows, as few rows are processed at a time."""
+        """Return the cost of a block. States of rows take little memory, because few rows are processed at a time."""
         H, states = self.n_components, self.states
         pairs = len(states.first)
         flops = 4.0 * n_columns * H + 4.0 * states.n_states * (states.n_candidates + pairs)
@@ -130,17 +130,17 @@ class SparseCoding(Declared[CodingParams]):
         return statistics_of(shared, self.cut, block), None
 
     def objective(self, params: CodingParams, stats: CodingStats) -> float:
-        """Return the free energy: that of the pass's temperature, over all rows."""
+        """Return the free energy of all rows, at the temperature of the pass."""
         return float(stats.bound)
 
     def update(self, params: CodingParams, stats: CodingStats) -> CodingParams:
-        """Equations 6 to 8; noise is added to the fields last."""
+        """M-step, equations 6 to 8; then noise of size `jitter` is added to the fields."""
         H, used = params.n_components, float(stats.used)
-        ridge = RIDGE * max(float(stats.hidden.mean()), 1e-300)
+        ridge = RIDGE_SHARE * max(float(stats.hidden.mean()), 1e-300)
         second = stats.second
         second[np.diag_indices(H)] += ridge
         W = np.asarray(np.linalg.solve(second, (stats.joint + ridge * params.fields).T).T, np.float64)  # (6)
-        # (7): by (6) the last trace is that of W' Sum <y s'>, except for the ridge
+        # (7): by (6) tr(W'W Sum <s s'>) = tr(W' Sum <y s'>), except for the ridge
         residual = float(stats.squares) - float(np.vdot(W, stats.joint)) + ridge * float(np.vdot(W, params.fields - W))
         noise = sigma(params, residual, stats)
         shares = active_shares(params.activity, self.states.max_active)
@@ -150,13 +150,13 @@ class SparseCoding(Declared[CodingParams]):
         pi = np.full(H, pi.mean()) if self.shared_activity else pi
         if self.jitter:
             W = W + self.jitter * self.key.rng().standard_normal(W.shape)
-        pi = np.clip(pi, LEAST_ACTIVE, 1.0 - LEAST_ACTIVE)
+        pi = np.clip(pi, LEAST_ACTIVITY, 1.0 - LEAST_ACTIVITY)
         return replace(params, fields=np.ascontiguousarray(W), activity=pi, noise=noise)
 
     # ------------------------------------------------------------------------------------------------ online EM
 
     def online(self) -> SparseCoding:
-        """Return the model of the last pass of a plan, with every row."""
+        """Return the model of the last pass of a plan, without a cut."""
         return SparseCoding(self.n_components, self.n_candidates, self.max_active, self.shared_activity, self.dtype)
 
     def pseudo_statistics(self, params: CodingParams, weight: float) -> CodingStats:
@@ -177,17 +177,17 @@ class SparseCoding(Declared[CodingParams]):
 
     def mismatch(self, params: CodingParams) -> str | None:
         """Return how valid parameters disagree with the hyperparameters, or None."""
-        differ = self.shared_activity and np.ptp(params.activity) > 0.0
-        unlike = "its causes differ in their activity, where one for all is declared" if differ else None
-        return super().mismatch(params) or unlike
+        unequal = self.shared_activity and np.ptp(params.activity) > 0.0
+        reason = "its causes differ in their activity, where one for all is declared" if unequal else None
+        return super().mismatch(params) or reason
 
     # ------------------------------------------------------------------------------------------------ rows
 
-    def _each(self, shared: Prepared, block: Block, field_of: Callable[[RowPosterior], Any], **options: Any) -> Floats:
-        """Return one field of the posterior of each row."""
+    def _row_values(self, shared: Prepared, block: Block, get: Callable[[RowPosterior], Any], **options: Any) -> Floats:
+        """Return a value from the posterior of each row."""
         Y, values_of_rows = np.asarray(block.x.operand(slot="x")), None
         for rows, observed in runs_of(block):
-            values_of_run = field_of(shared.posterior(Y[rows], observed, squares_of(Y[rows]), **options))
+            values_of_run = get(shared.posterior(Y[rows], observed, squares_of(Y[rows]), **options))
             if values_of_rows is None:
                 values_of_rows = np.empty((block.n_rows, *values_of_run.shape[1:]))
             values_of_rows[rows] = values_of_run
@@ -195,15 +195,15 @@ class SparseCoding(Declared[CodingParams]):
 
     def log_likelihood(self, params: CodingParams, shared: Prepared, block: Block) -> Floats:
         """Return ln p(observed numbers) of each row, exact or a lower bound."""
-        return self._each(shared, block, lambda row: row.scores, only_scores=True)
+        return self._row_values(shared, block, lambda row: row.scores, only_scores=True)
 
     def posterior(self, params: CodingParams, shared: Prepared, block: Block) -> Floats:
         """Return P(s_h = 1 | observed numbers) of each row."""
-        return self._each(shared, block, lambda row: row.means)
+        return self._row_values(shared, block, lambda row: row.means)
 
     def posterior_mode(self, params: CodingParams, shared: Prepared, block: Block) -> Floats:
         """Return the most probable state of the causes."""
-        return self._each(shared, block, lambda row: row.best, best=True)
+        return self._row_values(shared, block, lambda row: row.best, best=True)
 
     def reconstruct(self, params: CodingParams, codes: Floats) -> Floats:
         """Return E[y] given which causes are on: W s."""
@@ -214,7 +214,7 @@ class SparseCoding(Declared[CodingParams]):
         return self.reconstruct(params, self.posterior(params, shared, block))
 
     def leave_one_out(self, params: CodingParams, shared: Prepared, block: Block) -> Floats:
-        """Refuse: a real number has a density given the others, not a probability."""
+        """Raise an error: given the other cells, a real number has a density, not a probability."""
         raise ValueError(
             "cell_probabilities needs binary data, but this model has real numbers. Use complete on a copy in "
             "which these cells are missing."
@@ -239,30 +239,30 @@ class SparseCoding(Declared[CodingParams]):
 
 
 def sigma(params: CodingParams, residual: float, stats: CodingStats) -> Floats:
-    """Return sigma from the residual sum of squares, not below that of a table without noise."""
+    """Return sigma from the residual sum of squares; at least LEAST_NOISE_SHARE of the spread."""
     variance = residual / (float(stats.used) * params.n_columns)
-    return np.asarray(np.sqrt(max(variance, (LEAST_NOISE * float(params.spread)) ** 2)))
+    return np.asarray(np.sqrt(max(variance, (LEAST_NOISE_SHARE * float(params.spread)) ** 2)))
 
 
-# The planned course of a fit: its start, and the model of each pass.
+# The plan of a fit: its start, and the model of each pass.
 #
 # The temperature decreases to 1, the number of states increases, and rows that few causes cannot explain are excluded.
 
-COOLED, WIDE = 0.8, 0.75  # shares of the plan after which the temperature is 1, and more states are used
-LEAST_KEPT = 0.1  # of the rows, whatever the cut: if most causes are on, hardly any row would remain
+COOLED_AT, WIDE_AT = 0.8, 0.75  # shares of the plan at which the temperature reaches 1, and more states are used
+LEAST_USED = 0.1  # share of the rows: if most causes are on, the cut would exclude almost all rows
 
 
 @dataclass(frozen=True)
 class AnnealedCoding(SparseCoding):
     """The model of a fit and of row functions; hyperparameters only.
 
-    Those of `SparseCoding` are for the last quarter of the plan. Row functions use all states of up to EXACT_CAUSES
-    causes, so that the likelihood is exact for these.
+    Those of `SparseCoding` are for the last quarter of the plan. With up to MOST_EXACT_CAUSES causes row functions use
+    all states, so that the likelihood is exact.
 
     Parameters
     ----------
     first_candidates, first_active, first_temperature : int, int, float
-        H', gamma and temperature at the start.
+        H', gamma and temperature in the first pass.
     planned_passes : int
         Passes of the plan.
     settles : bool
@@ -272,9 +272,9 @@ class AnnealedCoding(SparseCoding):
     cut_from, cut_to : float
         Shares of the plan between which the cut is phased in.
     start_from : {"noise", "mean"}
-        W from noise, or the mean row plus small noise.
+        W starts as noise, or as the mean row plus small noise.
     start_scale : float or None
-        Standard deviation of that noise; None for a third of the spread of the table (a hundredth with "mean").
+        Standard deviation of that noise; None: a third of the spread of the table (a hundredth with "mean").
     start_active : float
         Expected number of causes that are on, at the start.
     """
@@ -298,13 +298,13 @@ class AnnealedCoding(SparseCoding):
     def prepare(self, params: CodingParams) -> Prepared:
         """Return the arrays that all rows share."""
         H = self.n_components
-        states = truncation(H, H) if H <= EXACT_CAUSES else self.states
+        states = truncation(H, H) if H <= MOST_EXACT_CAUSES else self.states
         return Prepared(params, states, 1.0, np.float64)
 
     def start(self, summary: ColumnSums, key: Key, passes: Passes) -> CodingParams:
         """Return W from noise (or near the mean row), and the noise of the table without causes."""
         H, rng = self.n_components, key.rng()
-        mean = summary.ones / np.maximum(summary.observed, 1e-300)  # of reals these are the sums
+        mean = summary.ones / np.maximum(summary.observed, 1e-300)  # `ones` are the sums of columns of reals
         spreads: Spread = passes(partial(_spread, mean))
         spread = float(np.sqrt(np.mean(spreads.squares / np.maximum(spreads.observed, 1e-300)))) or 1.0
         center, scale = (np.zeros_like(mean), spread / 3.0) if self.start_from == "noise" else (mean, spread / 100.0)
@@ -319,30 +319,30 @@ class AnnealedCoding(SparseCoding):
         return replace(params, noise=sigma(params, residual, stats))  # (7), with these fields
 
     def of_pass(self, params: CodingParams, key: Key, passes: Passes) -> SparseCoding:
-        """Return the model of a pass; with a cut, whose position depends on the scores of all rows."""
+        """Return the model of a pass; its cut, if any, depends on the scores of all rows."""
         model = replace(self._scheduled(key.pass_number), key=key.stream("step"))
         progress = self.progress(key.pass_number, self.cut_from, self.cut_to) if self.data_cut else 0.0
         if progress == 0.0:
             return model
         rows: CodingScores = passes(partial(scores_of, model.prepare(params)))
-        excluded = 1.0 - float(active_shares(params.activity, model.states.max_active).sum())  # 1 - A
-        return replace(model, cut=rows.cut_at(float(rows.weights.sum()) * max(1.0 - excluded * progress, LEAST_KEPT)))
+        omitted = 1.0 - float(active_shares(params.activity, model.states.max_active).sum())  # 1 - A
+        return replace(model, cut=rows.cut_at(float(rows.weights.sum()) * max(1.0 - omitted * progress, LEAST_USED)))
 
     def _scheduled(self, number: int) -> SparseCoding:
         """Return the model of a pass without the cut."""
-        wide = number >= WIDE * self.planned_passes
+        wide = number >= WIDE_AT * self.planned_passes
         return replace(
             self.online(),
             n_candidates=self.n_candidates if wide else self.first_candidates,
             max_active=self.max_active if wide else self.first_active,
-            temperature=self.first_temperature + (1.0 - self.first_temperature) * self.progress(number, 0.0, COOLED),
+            temperature=self.first_temperature + (1.0 - self.first_temperature) * self.progress(number, 0.0, COOLED_AT),
             jitter=self.jitter,
         )
 
     def progress(self, number: int, begin: float, end: float) -> float:
-        """Return the progress of pass `number` between two shares of the plan, from 0 to 1."""
-        first, last = begin * self.planned_passes, end * self.planned_passes
-        return 1.0 if number >= last else max(0.0, (number - first) / (last - first))
+        """Return how far pass `number` is from share `begin` of the plan to share `end`: 0 to 1."""
+        first_pass, last_pass = begin * self.planned_passes, end * self.planned_passes
+        return 1.0 if number >= last_pass else max(0.0, (number - first_pass) / (last_pass - first_pass))
 
 
 @dataclass(frozen=True, eq=False)
@@ -354,7 +354,7 @@ class Spread(Arrays):
 
 
 def _spread(mean: Floats, block: Block) -> Spread:
-    """Sum squares about the mean, a few rows at a time."""
+    """Return the sums of squares about the mean, a few rows at a time."""
     y, o = np.asarray(block.x.operand(slot="x")), block.observed.operand(slot="observed")
     sums = np.zeros(block.n_columns)
     for rows, observed in runs_of(block):

@@ -15,9 +15,9 @@ from hiddenbits.data import Arrays
 from hiddenbits.data.declared import Params, Range, Statistics
 from hiddenbits.maths.numerics import PROBABILITIES, within
 
-FURTHEST = 1e100  # fields are in the units of the table; squares of them are still numbers
-BOUNDED = within(FURTHEST)
-POSITIVE = Range(lambda a: bool(1.0 / FURTHEST <= a <= FURTHEST), f"must be positive, and not beyond {FURTHEST:g}")
+HUGE = 1e100  # in a field, in the units of the table; its square is still finite
+BOUNDED = within(HUGE)
+POSITIVE = Range(lambda a: bool(1.0 / HUGE <= a <= HUGE), f"must be positive, and not beyond {HUGE:g}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +29,7 @@ class CodingParams(Params):
     fields, activity, noise : ndarray of shape (D, H), (H,), ()
         W, pi and sigma.
     spread : ndarray, 0-d
-        Standard deviation of the table's columns, root mean square: the noise is at least a millionth of it.
+        Root mean square of the columns' standard deviations; the noise is at least a millionth of it.
     """
 
     fields: Annotated[Floats, "d H", BOUNDED]
@@ -51,18 +51,18 @@ class CodingParams(Params):
         """Return what makes these arrays invalid, or None."""
         if flaw := super().flaw():
             return flaw
-        small = (np.abs(self.fields) <= FURTHEST * self.noise).all() and self.spread >= 0.0
+        small = (np.abs(self.fields) <= HUGE * self.noise).all() and self.spread >= 0.0
         return None if small else "spread must not be negative, and fields must be of the size of the noise"
 
 
 @dataclass(frozen=True, eq=False)
 class CodingStats(Statistics):
-    """Sums over rows. All but the first two are over the rows within the cut.
+    """Sums over the rows within the cut; `bound` and `weight` are sums over all rows.
 
     Attributes
     ----------
     bound, weight : ndarray, 0-d
-        Truncated free energy, and weight of the rows.
+        Truncated free energy, and weight of all rows.
     used : ndarray, 0-d
         Weight of the rows within the cut.
     squares : ndarray, 0-d
@@ -94,7 +94,7 @@ class CodingStats(Statistics):
 
 @dataclass(frozen=True, eq=False)
 class CodingScores(Arrays):
-    """Scores and weights of rows, in any order: the sum of two sets of rows is their concatenation."""
+    """Scores and weights of rows, in any order; adding two sets of rows concatenates them."""
 
     scores: Floats
     weights: Floats
@@ -104,10 +104,10 @@ class CodingScores(Arrays):
         return CodingScores(np.concatenate([self.scores, other.scores]), np.concatenate([self.weights, other.weights]))
 
     def cut_at(self, weight: float) -> tuple[float, float]:
-        """Return the cut within which the best rows of a total `weight` are.
+        """Return the cut that includes the best rows, up to a total `weight`.
 
-        Rows with equal scores share the remaining weight, so that the order of rows does not matter, and a row of
-        weight 2 counts as two rows.
+        Rows at the cut share the remaining weight. So the order of rows does not matter, and a row of weight 2 counts
+        as two rows.
 
         Examples
         --------

@@ -25,9 +25,9 @@ from hiddenbits.families.binary_sparse_coding.truncated_posterior import (
 )
 from hiddenbits.maths.missing_rows import rows_with_missing
 
-Cut = tuple[float, float]  # rows with scores above the first number count fully; of those that equal it the given share
+Cut = tuple[float, float]  # (score, share): rows above this score count fully, rows at it with this share
 EVERY_ROW: Cut = (-np.finfo(np.float64).max, 1.0)
-STATES = 1 << 16  # weights of states that are processed at a time: they fit in the cache of a core
+RUN_STATES = 1 << 16  # processed at a time: their weights fit in the cache of a core
 
 
 fast_kernels = compiled_twin("hiddenbits.families.binary_sparse_coding.whole_rows_numba")
@@ -53,48 +53,48 @@ def runs_of(block: Block, dtype: Any = np.float64) -> Iterator[tuple[Any, Any]]:
         yield rows, block.observed.take(rows).to_dense().astype(dtype)
 
 
-def scores_of(now: Prepared, block: Block) -> CodingScores:
-    """Return the scores of the rows of a block, identical to those in `statistics_of`."""
-    Y, scores = np.asarray(block.x.operand(now.dtype, slot="x")), np.empty(block.n_rows)
+def scores_of(shared: Prepared, block: Block) -> CodingScores:
+    """Return the scores of the rows of a block, exactly as in `statistics_of`."""
+    Y, scores = np.asarray(block.x.operand(shared.dtype, slot="x")), np.empty(block.n_rows)
     if (kernels := _kernels_for(block)) is not None:
-        means = scratch("means", (len(Y), now.params.n_components), now.dtype)
-        for run in _compiled_runs(kernels, now, Y, squares_of(Y), means):
+        means = scratch("means", (len(Y), shared.params.n_components), shared.dtype)
+        for run in _compiled_runs(kernels, shared, Y, squares_of(Y), means):
             scores[run.rows] = run.scores
     else:
-        for rows, observed in runs_of(block, now.dtype):
-            scores[rows] = now.posterior(Y[rows], observed, squares_of(Y[rows]), only_scores=True).scores
+        for rows, observed in runs_of(block, shared.dtype):
+            scores[rows] = shared.posterior(Y[rows], observed, squares_of(Y[rows]), only_scores=True).scores
     return CodingScores(scores, block.weights.copy())
 
 
-def statistics_of(now: Prepared, cut: Cut, block: Block) -> CodingStats:
-    """Return the sums over the rows of a block, those within the cut."""
+def statistics_of(shared: Prepared, cut: Cut, block: Block) -> CodingStats:
+    """Return the sums over the rows of a block that are within the cut."""
     kernels = _kernels_for(block)
-    return _statistics(now, cut, block) if kernels is None else _compiled_statistics(kernels, now, cut, block)
+    return _statistics(shared, cut, block) if kernels is None else _compiled_statistics(kernels, shared, cut, block)
 
 
-def _statistics(now: Prepared, cut: Cut, block: Block) -> CodingStats:
-    n, H = block.n_rows, now.params.n_components
-    means = scratch("means", (n, H), now.dtype)
-    pairs = scratch("pairs", (n, len(now.states.first)), now.dtype)
+def _statistics(shared: Prepared, cut: Cut, block: Block) -> CodingStats:
+    n, H = block.n_rows, shared.params.n_components
+    means = scratch("means", (n, H), shared.dtype)
+    pairs = scratch("pairs", (n, len(shared.states.first)), shared.dtype)
     pair_positions: Rows = np.empty(pairs.shape, np.intp)
-    Y, squares, scores = np.asarray(block.x.operand(now.dtype, slot="x")), np.empty(n), np.empty(n)
+    Y, squares, scores = np.asarray(block.x.operand(shared.dtype, slot="x")), np.empty(n), np.empty(n)
     weights, missing_joint, missing_squares = np.empty(n), None, 0.0
-    for rows, observed in runs_of(block, now.dtype):
+    for rows, observed in runs_of(block, shared.dtype):
         squares[rows] = squares_of(Y[rows])
         out = means[rows] if isinstance(rows, slice) else None
-        posterior = now.posterior(Y[rows], observed, squares[rows], out=out)
+        posterior = shared.posterior(Y[rows], observed, squares[rows], out=out)
         if out is None:
             means[rows] = posterior.means
         scores[rows], pairs[rows] = posterior.scores, posterior.pairs
-        pair_positions[rows] = now.pair_positions(posterior.candidates)
+        pair_positions[rows] = shared.pair_positions(posterior.candidates)
         weights[rows] = block.weights[rows] * _within(cut, posterior.scores)
         if observed is not None:
-            run_joint, run_squares = _missing_sums(now, observed, posterior, weights[rows])
+            run_joint, run_squares = _missing_sums(shared, observed, posterior, weights[rows])
             missing_joint = run_joint if missing_joint is None else missing_joint + run_joint
             missing_squares += run_squares
     if (weights != 1.0).any():
-        means *= weights[:, None].astype(now.dtype)
-        pairs *= weights[:, None].astype(now.dtype)
+        means *= weights[:, None].astype(shared.dtype)
+        pairs *= weights[:, None].astype(shared.dtype)
     joint = (Y.T @ means).astype(np.float64, copy=False)
     return CodingStats(
         np.asarray(block.weights @ scores),
@@ -112,30 +112,30 @@ def _within(cut: Cut, scores: Floats) -> Floats:
     return np.where(scores > cut[0], 1.0, np.where(scores == cut[0], cut[1], 0.0))
 
 
-def _missing_sums(now: Prepared, observed: Any, posterior: RowPosterior, weights: Floats) -> tuple[Floats, float]:
-    """Return the part of missing numbers in Sum <y s'> and Sum <y'y>: <y_j s'> = W_j <s s'>, <y_j^2> = sigma^2 + ..."""
+def _missing_sums(shared: Prepared, observed: Any, posterior: RowPosterior, weights: Floats) -> tuple[Floats, float]:
+    """Return what missing numbers add to Sum <y s'>, <y_j s'> = W_j <s s'>, and Sum <y'y>, <y_j^2> = sigma^2 + ..."""
     n, c = posterior.candidates.shape
-    H, missing, states = now.params.n_components, 1.0 - observed, now.states
+    H, missing, states = shared.params.n_components, 1.0 - observed, shared.states
     weighted = posterior.means * weights[:, None]
-    joint = now.params.fields * (missing.T @ weighted)  # <s_h s_h>
+    joint = shared.params.fields * (missing.T @ weighted)  # <s_h s_h>
     pairs = np.zeros((n, c, c))  # <s_i s_j> of different candidates
     pairs[:, states.first, states.second] = posterior.pairs * weights[:, None]
     pairs += pairs.transpose(0, 2, 1)
-    cross = (pairs @ now.rows_of_fields[posterior.candidates]) * missing[:, None, :]
+    cross = (pairs @ shared.rows_of_fields[posterior.candidates]) * missing[:, None, :]
     indicator = sparse.csr_array((np.ones(n * c), posterior.candidates.ravel(), np.arange(n * c + 1)), shape=(n * c, H))
     joint += (indicator.T @ cross.reshape(n * c, -1)).T
-    squares = float(np.sum(weighted * (missing @ now.squared_fields)))
-    squares += float(np.sum(pairs * now.observed_gram(missing, posterior.candidates)))
-    return joint, squares + float(now.params.noise) ** 2 * float(weights @ missing.sum(axis=1))
+    squares = float(np.sum(weighted * (missing @ shared.squared_fields)))
+    squares += float(np.sum(pairs * shared.observed_gram(missing, posterior.candidates)))
+    return joint, squares + float(shared.params.noise) ** 2 * float(weights @ missing.sum(axis=1))
 
 
-def _compiled_statistics(kernels: Any, now: Prepared, cut: Cut, block: Block) -> CodingStats:
-    n, H = block.n_rows, now.params.n_components
-    Y = np.asarray(block.x.operand(now.dtype, slot="x"))
-    squares, scores, means = squares_of(Y), np.empty(n), scratch("means", (n, H), now.dtype)
+def _compiled_statistics(kernels: Any, shared: Prepared, cut: Cut, block: Block) -> CodingStats:
+    n, H = block.n_rows, shared.params.n_components
+    Y = np.asarray(block.x.operand(shared.dtype, slot="x"))
+    squares, scores, means = squares_of(Y), np.empty(n), scratch("means", (n, H), shared.dtype)
     weights, hidden, pairs = block.weights.copy(), np.zeros(H), np.zeros(H * H)
-    for run in _compiled_runs(kernels, now, Y, squares, means):
-        rows, moments = run.rows, np.matmul(run.states, now.table, out=run.features)
+    for run in _compiled_runs(kernels, shared, Y, squares, means):
+        rows, moments = run.rows, np.matmul(run.states, shared.table, out=run.features)
         scores[rows] = run.scores
         arrays = (means[rows], moments, run.shares, run.candidates, run.scores)
         kernels.add_moments(*arrays, np.array(cut), weights[rows], hidden, pairs)
@@ -151,7 +151,7 @@ def _compiled_statistics(kernels: Any, now: Prepared, cut: Cut, block: Block) ->
 
 
 class _Run(NamedTuple):
-    """Some rows: weights of their states, to be multiplied by `shares`; `features` is a buffer for the moments."""
+    """Some rows: weights of their states, not yet multiplied by `shares`; `features` is a buffer for the moments."""
 
     rows: slice
     states: AnyArray
@@ -161,24 +161,24 @@ class _Run(NamedTuple):
     scores: Floats
 
 
-def _compiled_runs(kernels: Any, now: Prepared, Y: AnyArray, squares: Floats, f: AnyArray) -> Iterator[_Run]:
-    """Yield a few rows at a time; weights of single causes are put into f, (rows, H)."""
-    n, n_states, constants = len(Y), now.states.n_states, now.constants(Y.shape[1], squares)
-    step = min(n, max(ROWS, STATES // n_states))
-    states = scratch("states", (step, n_states), now.dtype)
-    features = scratch("moments", (step, now.table.shape[1]), now.dtype)
-    candidates: Rows = np.empty((step, now.states.n_candidates), np.intp)
-    (tops, shares), logs = np.empty((2, step), now.dtype), np.empty(step)
+def _compiled_runs(kernels: Any, shared: Prepared, Y: AnyArray, squares: Floats, f: AnyArray) -> Iterator[_Run]:
+    """Yield some rows at a time; the weights of single causes are put into f, (rows, H)."""
+    n, n_states, constants = len(Y), shared.states.n_states, shared.constants(Y.shape[1], squares)
+    step = min(n, max(ROWS, RUN_STATES // n_states))
+    states = scratch("states", (step, n_states), shared.dtype)
+    features = scratch("moments", (step, shared.table.shape[1]), shared.dtype)
+    candidates: Rows = np.empty((step, shared.states.n_candidates), np.intp)
+    (tops, shares), logs = np.empty((2, step), shared.dtype), np.empty(step)
     for start in range(0, n, step):
         rows = slice(start, min(start + step, n))
         in_run = slice(rows.stop - start)
         single, run_states, run_candidates = f[rows], states[in_run], candidates[in_run]
-        np.matmul(Y[rows], now.scaled_fields, out=single)
-        kernels.candidates(single, now.per_length, now.single, now.couplings, run_candidates, features[in_run])
-        np.matmul(features[in_run], now.table_across, out=run_states)
-        kernels.shift(single, run_states, run_candidates, tops)
+        np.matmul(Y[rows], shared.scaled_fields, out=single)
+        kernels.candidates(single, shared.per_length, shared.single, shared.couplings, run_candidates, features[in_run])
+        np.matmul(features[in_run], shared.table_transposed, out=run_states)
+        kernels.subtract_largest(single, run_states, run_candidates, tops)
         np.exp(run_states, out=run_states)
         np.exp(single, out=single)
-        kernels.add_up(single, run_states, tops, shares, logs)
-        scores = now.temperature * logs[in_run] + constants[rows]
+        kernels.sum_weights(single, run_states, tops, shares, logs)
+        scores = shared.temperature * logs[in_run] + constants[rows]
         yield _Run(rows, run_states, features[in_run], run_candidates, shares[in_run], scores)

@@ -5,10 +5,10 @@
     ln p(s, y) = Sum_h ln(1 - pi_h) - (D/2) ln 2 PI sigma^2 - y'y / 2 sigma^2 + Sum_i s_i f_i + Sum_{i<j} s_i s_j f_ij,
     f_i = logit pi_i + (b_i - G_ii / 2) / sigma^2,     f_ij = - G_ij / sigma^2.
 
-For a row with missing values only the observed numbers count: G is then that of the observed columns, for this row
-alone. That costs a product of the mask with W^2, and D H'^2 for each such row.
+A row with missing values has a G of its own, over its observed columns. This costs a product of the mask with W^2, and
+D H'^2 for each such row.
 
-With a temperature T the weights of the states are p(s, y)^(1/T): likelihood and prior.
+At temperature T the weights of states are p(s, y)^(1/T): prior and likelihood are both tempered.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from hiddenbits.array_types import AnyArray, Floats, Rows
 from hiddenbits.data.operands import scratch
 from hiddenbits.families.binary_sparse_coding.params import CodingParams
 
-ROWS = 256  # rows processed at a time: the weights of their states fit in the cache of a core
-INCOMPLETE_ROWS = 32  # the same for rows with missing values, each of which needs its own H' fields
-GROUP = 8  # causes per group: the best of each group is compared first, where candidates are chosen among many
-NEGLIGIBLE = -60.0  # log weight relative to the largest: smaller numbers only slow down the arithmetic
+ROWS = 256  # processed at a time: the weights of their states fit in the cache of a core
+INCOMPLETE_ROWS = 32  # the same, for rows with missing values, each of which needs H' fields of its own
+GROUP = 8  # causes; to choose candidates among many causes, the best cause of each group is compared first
+NEGLIGIBLE_LOG_WEIGHT = -60.0  # relative to the largest: smaller numbers would only slow down the arithmetic
 
 
 class RowPosterior(NamedTuple):
@@ -42,14 +42,14 @@ class RowPosterior(NamedTuple):
     pairs : ndarray of shape (rows, H' (H' - 1) / 2)
         <s_i s_j> of the candidates.
     candidates : ndarray of shape (rows, H')
-        Numbers of these causes.
+        Numbers of the candidate causes.
     scores : ndarray of shape (rows,)
-        T ln Sum p(s, y)^(1/T): the truncated log-likelihood where T is 1.
+        T ln Sum p(s, y)^(1/T): the truncated log-likelihood if T = 1.
     best : ndarray of shape (rows, H) or None
         The most probable state, if requested.
     """
 
-    means: Any  # None if only scores were requested, as are the pairs
+    means: Any  # None, like `pairs`, if only scores were requested
     pairs: Any
     candidates: Rows
     scores: Floats
@@ -58,7 +58,7 @@ class RowPosterior(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """What all rows of a pass share: parameters, temperature and states; products are in `dtype`."""
+    """Values that all rows of a pass share: parameters, temperature and states; products are in `dtype`."""
 
     params: CodingParams
     states: Truncation
@@ -77,7 +77,7 @@ class Prepared:
 
     @cached_property
     def squared_fields(self) -> AnyArray:
-        """W^2, number by number."""
+        """W^2, element by element."""
         return self.W**2
 
     @cached_property
@@ -92,7 +92,7 @@ class Prepared:
 
     @cached_property
     def log_odds(self) -> Floats:
-        """The log-odds of pi, by T."""
+        """The log-odds of pi, divided by T."""
         pi = self.params.activity
         return np.asarray((np.log(pi) - np.log1p(-pi)) / self.temperature)
 
@@ -103,7 +103,7 @@ class Prepared:
 
     @cached_property
     def single(self) -> AnyArray:
-        """f_h / T without the term of y: logit pi_h - G_hh / 2 sigma^2."""
+        """The part of f_h / T that does not depend on y: [logit pi_h - G_hh / 2 sigma^2] / T."""
         return (self.log_odds - 0.5 * self.scale * np.diagonal(self.gram)).astype(self.dtype)
 
     @cached_property
@@ -118,12 +118,12 @@ class Prepared:
 
     @cached_property
     def table(self) -> AnyArray:
-        """The states' table, for products from the right."""
+        """The table of the states, to compute moments from weights."""
         return np.ascontiguousarray(self.states.table, self.dtype)
 
     @cached_property
-    def table_across(self) -> AnyArray:
-        """The same, for products that give log weights."""
+    def table_transposed(self) -> AnyArray:
+        """The transposed table, to compute log weights."""
         return np.ascontiguousarray(self.states.table.T, self.dtype)
 
     def constants(self, n_observed: AnyArray | int, squares: Floats) -> Floats:
@@ -153,14 +153,13 @@ class Prepared:
     ) -> RowPosterior:
         """Return the posterior of complete rows; `squares` are their y'y.
 
-        With `best` also the most probable state; with `only_scores` only scores and candidates. The means are put into
-        `out` if given.
+        `best` adds the most probable state; `only_scores` omits means and pairs. The means are put into `out` if given.
         """
         n, H = len(Y), self.params.n_components
         f = np.matmul(Y, self.scaled_fields, out=scratch("f", (n, H), self.dtype) if out is None else out)
         chosen = self._candidates(f, self.per_length)
         f += self.single
-        states = self._quadratic(f, self.couplings.take(self.pair_positions(chosen)), chosen)
+        states = self._log_weights(f, self.couplings.take(self.pair_positions(chosen)), chosen)
         return self._resolved(f, states, chosen, self.constants(Y.shape[1], squares), best, only_scores)
 
     def incomplete_rows(
@@ -172,7 +171,7 @@ class Prepared:
         f = (b - 0.5 * lengths) * self.dtype(self.scale) + self.log_odds.astype(self.dtype)
         gram = self.observed_gram(observed, chosen)
         f_pairs = -self.dtype(self.scale) * gram[:, self.states.first, self.states.second]
-        states = self._quadratic(f, f_pairs, chosen)
+        states = self._log_weights(f, f_pairs, chosen)
         return self._resolved(f, states, chosen, self.constants(observed.sum(axis=1), squares), best, only_scores)
 
     def observed_gram(self, observed: AnyArray, chosen: Rows) -> AnyArray:
@@ -193,7 +192,7 @@ class Prepared:
         c = self.states.n_candidates
         if c >= H:
             return np.tile(np.arange(H), (n, 1))
-        width = -(-H // GROUP)  # cause h is in group h % width; the best c causes are in the c best groups
+        width = -(-H // GROUP)  # groups: cause h is in group h % width; the best c causes are in the c best groups
         if width <= 4 * c:
             return np.argpartition(b * per_length, H - c, axis=1)[:, H - c :]
         scores = scratch("select", (n, GROUP * width), self.dtype)
@@ -204,40 +203,40 @@ class Prepared:
         best_c = np.argpartition(np.take_along_axis(scores, causes, axis=1), GROUP * c - c, axis=1)[:, GROUP * c - c :]
         return np.take_along_axis(causes, best_c, axis=1)
 
-    def _quadratic(self, f: AnyArray, f_pairs: AnyArray, chosen: Rows) -> AnyArray:
-        """Return the log weights of the candidates' states: f of every single cause, and of the candidates' pairs."""
+    def _log_weights(self, f: AnyArray, f_pairs: AnyArray, chosen: Rows) -> AnyArray:
+        """Return the log weights of the candidates' states, from f of single causes and of the candidates' pairs."""
         features = np.concatenate([np.take_along_axis(f, chosen, axis=1), f_pairs], axis=1)
         out = scratch("states", (len(f), self.states.n_states), self.dtype)
-        return np.matmul(features, self.table_across, out=out)
+        return np.matmul(features, self.table_transposed, out=out)
 
     def _resolved(
         self, f: AnyArray, states: AnyArray, chosen: Rows, constants: Floats, best: bool, only_scores: bool
     ) -> RowPosterior:
-        """Return the posterior from the log weights f of single causes, and those of the candidates' states.
+        """Return the posterior from the log weights of single causes, f, and of the candidates' states.
 
-        Both are overwritten.
+        Both arrays are overwritten.
         """
         n, c = chosen.shape
         np.put_along_axis(f, chosen, -np.inf, axis=1)  # single candidates are among the states
         top = np.maximum(states.max(axis=1), f.max(axis=1))[:, None]
-        code = self._best(states, f, chosen) if best else None
+        code = self._most_probable(states, f, chosen) if best else None
         total = np.zeros(n)
         for weights in (states, f):
             np.subtract(weights, top, out=weights)
-            np.maximum(weights, NEGLIGIBLE, out=weights)
+            np.maximum(weights, NEGLIGIBLE_LOG_WEIGHT, out=weights)
             np.exp(weights, out=weights)
             total += weights.sum(axis=1)
         scores = self.temperature * (top[:, 0] + np.log(total)) + constants
         if only_scores:
             return RowPosterior(None, None, chosen, scores)
-        share = (1.0 / total).astype(self.dtype)[:, None]
+        inverse_total = (1.0 / total).astype(self.dtype)[:, None]
         moments = states @ self.table
-        moments *= share
-        f *= share
+        moments *= inverse_total
+        f *= inverse_total
         np.put_along_axis(f, chosen, moments[:, :c], axis=1)
         return RowPosterior(f, moments[:, c:], chosen, scores, code)
 
-    def _best(self, states: AnyArray, f: AnyArray, chosen: Rows) -> Floats:
+    def _most_probable(self, states: AnyArray, f: AnyArray, chosen: Rows) -> Floats:
         """Return the most probable state of each row."""
         rows, best, outside = np.arange(len(f)), states.argmax(axis=1), f.argmax(axis=1)
         code = np.zeros(f.shape)
@@ -259,15 +258,15 @@ def _inverse_lengths(squares: AnyArray) -> AnyArray:
 
 # The hidden states of expectation truncation: few causes on, among a few candidates.
 #
-# A log weight that is quadratic in s is a product with a fixed table. With c candidates, whose states have at most
-# gamma of them on,
+# Log weights are quadratic in s, so that they are a product with a fixed table. With c candidates, of which at most
+# gamma are on,
 #
 #     Sum_i s_i f_i + Sum_{i<j} s_i s_j f_ij  =  [f_i, f_ij] . row(s),     row(s) = [s_i, s_i s_j],
 #
-# so that the log weights of all states are one matrix product, and <s_i> and <s_i s_j> another with the same table,
-# neither of which involves the data.
+# so that the log weights of all states are one matrix product, and <s_i> and <s_i s_j> another. The table does not
+# depend on the data.
 
-MOST_STATES = 1 << 17  # with more, the weights of a row would take more than a megabyte
+MOST_STATES = 1 << 17  # of a row: their weights take a megabyte
 
 
 @dataclass(frozen=True, eq=False)
@@ -304,7 +303,7 @@ def count_states(n_candidates: int, max_active: int) -> int:
 
     Examples
     --------
-    >>> count_states(10, 8) - 11 + 1 + 700      # of 700 causes, with the 690 single causes that are no candidates
+    >>> count_states(10, 8) - 11 + 1 + 700      # with 700 causes: 690 states with one cause that is no candidate
     1703
     """
     return sum(comb(n_candidates, k) for k in range(max_active + 1))
@@ -333,7 +332,7 @@ def truncation(n_candidates: int, max_active: int) -> Truncation:
 def active_shares(probabilities: Floats, max_active: int) -> Floats:
     """Return P(|s| = k) for k = 0 to `max_active` under independent causes.
 
-    With equal probabilities it is the binomial of equation 8.
+    With equal probabilities these are the binomial probabilities of equation 8.
 
     Examples
     --------

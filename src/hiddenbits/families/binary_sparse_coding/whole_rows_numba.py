@@ -1,4 +1,4 @@
-"""Compiled kernels of `rows.py` (the extra `fast`): the steps between the matrix products of a run of rows."""
+"""Compiled kernels of `rows.py` (the extra `fast`): the steps between matrix products, for a run of rows."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import numpy as np
 from hiddenbits.array_types import AnyArray, Floats, Rows
 from hiddenbits.maths.exp_numba import reordered
 
-NEGLIGIBLE = -60.0  # log weight relative to the largest, as in `truncated_posterior`
-STEPS = 30  # halvings, usually more than enough to separate numbers in single precision
+NEGLIGIBLE_LOG_WEIGHT = -60.0  # log weight relative to the largest, as in `truncated_posterior`
+MOST_HALVINGS = 30  # of a bracket; usually more than enough to separate numbers in single precision
 
 
 @reordered
-def _choose(values: AnyArray, c: int, chosen: Rows) -> bool:
-    """Put the positions of the c largest numbers into `chosen`, which has room for one more; return False on failure.
+def _choose_largest(values: AnyArray, c: int, chosen: Rows) -> bool:
+    """Put the positions of the c largest numbers into `chosen`, of length c + 1; return False on failure.
 
-    By bisection for a threshold that c of them reach, between two multiples of the root mean square. Counting is faster
-    than a list of the best so far, whose branches are unpredictable.
+    Bisection finds a threshold that exactly c numbers reach, between two multiples of the root mean square. Counting is
+    faster than a list of the largest so far, whose branches are unpredictable.
     """
     dtype = values.dtype.type
     zero, one, target, total = dtype(0.0), dtype(1.0), dtype(c), dtype(0.0)
@@ -26,7 +26,7 @@ def _choose(values: AnyArray, c: int, chosen: Rows) -> bool:
         total += values[h] * values[h]
     norm = math.sqrt(1.001 * total)
     low, high = dtype(-norm / math.sqrt(len(values) - c)), dtype(norm / math.sqrt(c))
-    for _ in range(STEPS):
+    for _ in range(MOST_HALVINGS):
         middle = dtype(0.5) * (low + high)
         n = zero
         for h in range(len(values)):
@@ -48,7 +48,7 @@ def _choose(values: AnyArray, c: int, chosen: Rows) -> bool:
 def candidates(
     f: AnyArray, per_length: AnyArray, single: AnyArray, couplings: AnyArray, chosen: Rows, features: AnyArray
 ) -> None:
-    """Choose the candidates of each row (equation 5), add `alone` to f, and look up f_i and f_ij of the candidates."""
+    """Choose the candidates of each row (equation 5), add `single` to f, and copy f_i and f_ij of the candidates."""
     n, H = f.shape
     c = chosen.shape[1]
     values, row_causes = np.empty(H, f.dtype), np.arange(c + 1)
@@ -57,7 +57,7 @@ def candidates(
         for h in range(H):
             values[h] = row[h] * per_length[h]
             row[h] += single[h]
-        if c < H and not _choose(values, c, row_causes):  # equal numbers, or NaN
+        if c < H and not _choose_largest(values, c, row_causes):  # equal numbers, or NaN
             row_causes[:c] = np.argsort(values)[H - c :]
         pair = c
         for i in range(c):
@@ -70,7 +70,7 @@ def candidates(
 
 @reordered
 def _largest(row: AnyArray, top: float) -> float:
-    """Return the largest of a row, or `top`: eight at a time, which the processor executes in parallel."""
+    """Return the largest number of a row and `top`; eight are compared at a time, in parallel."""
     a = b = c = d = e = f = g = h = row.dtype.type(top)
     n_unrolled = len(row) // 8 * 8
     for i in range(0, n_unrolled, 8):
@@ -88,14 +88,14 @@ def _largest(row: AnyArray, top: float) -> float:
 
 
 @reordered
-def shift(f: AnyArray, states: AnyArray, chosen: Rows, tops: AnyArray) -> None:
-    """Subtract the largest log weight of each row; none is then below NEGLIGIBLE, the value for single candidates."""
-    least = f.dtype.type(NEGLIGIBLE)
+def subtract_largest(f: AnyArray, states: AnyArray, chosen: Rows, tops: AnyArray) -> None:
+    """Subtract each row's largest log weight; clip at NEGLIGIBLE_LOG_WEIGHT, which single candidates get, too."""
+    least = f.dtype.type(NEGLIGIBLE_LOG_WEIGHT)
     for r in range(len(f)):
         single, joint = f[r], states[r]
         for i in range(chosen.shape[1]):
             single[chosen[r, i]] = -np.inf
-        top = f.dtype.type(_largest(joint, _largest(single, 0.0)))  # 0 is that of the state with all off
+        top = f.dtype.type(_largest(joint, _largest(single, 0.0)))  # the state with all causes off has log weight 0
         tops[r] = top
         for h in range(len(single)):
             value = single[h] - top
@@ -106,8 +106,8 @@ def shift(f: AnyArray, states: AnyArray, chosen: Rows, tops: AnyArray) -> None:
 
 
 @reordered
-def add_up(f: AnyArray, states: AnyArray, tops: AnyArray, shares: AnyArray, logs: Floats) -> None:
-    """Put the log of the sum of each row's weights into `logs`, and 1 / the sum into `shares`."""
+def sum_weights(f: AnyArray, states: AnyArray, tops: AnyArray, shares: AnyArray, logs: Floats) -> None:
+    """Put the log of the sum of each row's weights into `logs`, and the reciprocal of the sum into `shares`."""
     for r in range(len(f)):
         single = joint = f.dtype.type(0.0)
         for h in range(f.shape[1]):
@@ -133,7 +133,7 @@ def add_moments(
 ) -> None:
     """Put the weighted <s> into f; add it to `hidden`, and <s_i s_j> of the candidates to `pairs`, a flattened (H, H).
 
-    `weights` are those of the rows, and on return those within the cut (see `_within` in `rows.py`).
+    `weights` are the weights of the rows; they are multiplied by the share within the cut (`_within` in `rows.py`).
     """
     n, H = f.shape
     c = chosen.shape[1]

@@ -24,9 +24,9 @@ from hiddenbits.families._base.showing import strongest as strongest_columns
 from hiddenbits.families._base.transformer import LatentEstimator
 from hiddenbits.families.noisy_or import explanations
 from hiddenbits.families.noisy_or.model import NoisyOr
-from hiddenbits.families.noisy_or.model_gibbs import SURVEY_TABLE, NoisyOrBlocks, NoisyOrGibbs, NoisyOrSampler
+from hiddenbits.families.noisy_or.model_gibbs import SURVEY_TABLE_ROWS, NoisyOrBlocks, NoisyOrGibbs, NoisyOrSampler
 from hiddenbits.families.noisy_or.params import NoisyOrParams, n_free_parameters
-from hiddenbits.families.noisy_or.rows import MOST_EXACT, Marginals
+from hiddenbits.families.noisy_or.rows import MOST_EXACT_CAUSES, Marginals
 from hiddenbits.model_api import RowModel
 from hiddenbits.quoting import name_of
 
@@ -69,7 +69,7 @@ class GibbsChains(BaseEstimator):  # type: ignore[misc]
         self.spare = spare
 
 
-EXACT_CAUSES = 6  # up to this number states are enumerated by default; for more, spare causes find better optima
+MOST_AUTO_EXACT_CAUSES = 6  # for method="auto"; with more causes, spare causes find better optima
 
 
 class NoisyOrNetwork(LatentEstimator[NoisyOrParams, Any]):
@@ -257,13 +257,13 @@ class NoisyOrNetwork(LatentEstimator[NoisyOrParams, Any]):
     @property
     def _fit_method(self) -> str:
         """The method of the fit, "exact" or "gibbs"."""
-        most = max(self._sizes())
+        largest_layer = max(self._sizes())
         if self.method == "auto":
-            return "gibbs" if most > EXACT_CAUSES else "exact"
-        if self.method == "exact" and most > MOST_EXACT:
+            return "gibbs" if largest_layer > MOST_AUTO_EXACT_CAUSES else "exact"
+        if self.method == "exact" and largest_layer > MOST_EXACT_CAUSES:
             raise ValueError(
-                f'method="exact" enumerates all states of a layer, and {most} causes have 2^{most}. '
-                f'Use at most {MOST_EXACT}, or use method="gibbs".'
+                f'method="exact" enumerates all states of a layer, and {largest_layer} causes have 2^{largest_layer}. '
+                f'Use at most {MOST_EXACT_CAUSES}, or use method="gibbs".'
             )
         return self.method
 
@@ -282,7 +282,7 @@ class NoisyOrNetwork(LatentEstimator[NoisyOrParams, Any]):
     def _model(self) -> NoisyOr | NoisyOrSampler:
         """Return the model of the row functions: it enumerates if the fitted layers are small, whatever the method."""
         fitted = hasattr(self, "_params")
-        exact = max(self._params.n_causes) <= MOST_EXACT if fitted else self._fit_method == "exact"
+        exact = max(self._params.n_causes) <= MOST_EXACT_CAUSES if fitted else self._fit_method == "exact"
         return NoisyOr(**self._declared()) if exact else self._sampler()
 
     def _declared(self) -> dict[str, Any]:
@@ -298,7 +298,7 @@ class NoisyOrNetwork(LatentEstimator[NoisyOrParams, Any]):
     def _model_for_fit(self, model: Any, table: Table) -> Any:
         if self._fit_method == "exact":
             return NoisyOr(**self._declared())
-        return replace(self._sampler(), survey_share=min(1.0, SURVEY_TABLE / max(table.shape[0], 1)))
+        return replace(self._sampler(), survey_share=min(1.0, SURVEY_TABLE_ROWS / max(table.shape[0], 1)))
 
     def _canonical_params(self, params: NoisyOrParams) -> NoisyOrParams:
         """Return causes in order of decreasing activity: their order is arbitrary."""
@@ -319,15 +319,15 @@ class NoisyOrNetwork(LatentEstimator[NoisyOrParams, Any]):
 
     def _tables(self) -> dict[str, SummaryTable]:
         causes, names, params = self._latent_names(), column_names(self), self._params
-        lists = [strongest_columns(row, names) for layer in explanations.cause_effects(params) for row in layer]
-        columns = {"cause": causes, "on": np.concatenate(params.activity), "switches on": lists}
+        strongest = [strongest_columns(row, names) for layer in explanations.cause_effects(params) for row in layer]
+        columns = {"cause": causes, "on": np.concatenate(params.activity), "switches on": strongest}
         lowest = dict(zip(causes, params.layers[0], strict=False))  # the leak comes last
         strengths = {**lowest, "no cause": params.layers[0][-1]}
-        spread = params.layers[0][:-1].max(axis=0, initial=0.0)
+        largest = params.layers[0][:-1].max(axis=0, initial=0.0)
         title = "Strengths: P(a cause alone makes the cell 1)"
         return {
             "causes": SummaryTable("Causes, how often they are on, and what they switch on", columns, "causes"),
-            "strengths": table_by_column(self, title, strengths, spread),
+            "strengths": table_by_column(self, title, strengths, largest),
         }
 
     def marginals(self, X: object) -> Marginals:

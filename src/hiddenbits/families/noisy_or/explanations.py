@@ -14,12 +14,12 @@ from hiddenbits.families.noisy_or.model import NoisyOr
 from hiddenbits.families.noisy_or.model_gibbs import NoisyOrSampler
 from hiddenbits.families.noisy_or.params import NoisyOrParams
 
-BLOCK_ROWS = 1024  # rows of a block of row functions, each with several chains
-MOST_SHARES = 50_000_000  # most numbers that `responsibilities` returns
+BLOCK_ROWS = 1024  # in a block of row functions; each row has several chains
+MOST_SHARES = 50_000_000  # that `responsibilities` returns
 
 
 class NetworkScores(NamedTuple):
-    """Log-likelihood of each row, in nats, and its standard error, 0 where it is exact."""
+    """Log-likelihood of each row, in nats, and its standard error, 0 if it is exact."""
 
     log_likelihood: Floats
     errors: Floats
@@ -85,7 +85,7 @@ def largest(values: Floats, n: int) -> Rows:
 
 
 def cause_lines(params: NoisyOrParams, names: list[str], n_bits: int) -> list[str]:
-    """Return a line for each unit, the lowest layer first, in order of the number of 1s that a unit accounts for."""
+    """Return a line for each unit, the lowest layer first, by the number of 1s that the unit accounts for."""
     lines = []
     for number, (values, activity) in enumerate(zip(cause_effects(params), params.activity, strict=True)):
         layer = f"layer {number + 1}, " if len(params.n_causes) > 1 else ""
@@ -96,12 +96,12 @@ def cause_lines(params: NoisyOrParams, names: list[str], n_bits: int) -> list[st
 
 
 def _in_words(words: list[str]) -> str:
-    """Join words: a, b and c."""
+    """Return words as a list in a sentence: a, b and c."""
     return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " and " + words[-1]
 
 
 def clause(params: NoisyOrParams, labels: list[list[str]], ones: Rows, names: list[str], active: list[Rows]) -> str:
-    """Return the explanation of a row: the part of the sentence after its name.
+    """Return the explanation of a row: the part of the sentence after the row's name.
 
     `labels` are names for the units of each layer, `ones` the columns of the row that are 1, and `active` the
     units of each layer that are on. A 1 is explained by the strongest of the causes that are on, or by the leak.
@@ -119,7 +119,7 @@ def clause(params: NoisyOrParams, labels: list[list[str]], ones: Rows, names: li
         above = [f"cause {i} ({labels[number][i]})" for i in active[number]]
         if above:
             sentence += f"; {'behind them' if number == 1 else 'behind those'} {_in_words(above)} of layer {number + 1}"
-    uncaused = [names[j] for j in ones[main_causes == leak]]
-    if uncaused and parts:
-        sentence += f"; {_in_words(uncaused)} came without a cause"
+    leaked = [names[j] for j in ones[main_causes == leak]]
+    if leaked and parts:
+        sentence += f"; {_in_words(leaked)} came without a cause"
     return sentence + "."

@@ -5,7 +5,7 @@ The log-odds of a cause given everything else (eqs 6, 7) are
     ln [P(S_i = 1 | above) / P(S_i = 0 | above)] - Sum_j w_ij
         + Sum_{j: S_j = 1} { ln [(1 - e^{-u1_j}) / (1 - e^{-u0_j})] + w_ij }
 
-with u1, u0 the input of child j with and without the cause: zeros are linear, so that only 1s need a ratio. The
+u1 and u0 are the inputs of child j with and without the cause. Zeros are linear in u: only 1s need a ratio. The
 paper's delta in eq 7 has an erroneous factor S_j, with which zeros would have no effect.
 
 The 1s of layer 0 are those of the data; those of the layers above are the states of the layer below.
@@ -92,7 +92,7 @@ class Network:
 
 @dataclass(frozen=True, eq=False)
 class Children:
-    """The children of a layer that are 1, row by row, and the log-odds contribution of all children as zeros.
+    """The children of a layer that are 1, row by row, and what the log-odds would lose if all children were 0.
 
     Attributes
     ----------
@@ -129,7 +129,7 @@ class Children:
         return Children(indptr, indices, _rows_of(indptr), self.zeros if len(self.zeros) == 1 else self.zeros[rows])
 
     def log_probability(self, off: Floats, states: States) -> Floats:
-        """Return ln P(children | states) of each row: 1s by their ratio to a zero, and all of them as zeros."""
+        """Return ln P(children | states) of each row: all as zeros, and the ratio of a 1 to a 0 for each 1."""
         ones = np.bincount(self.rows, weights=np.log1p(-off) - np.log(off), minlength=len(states))
         return np.asarray(ones - (states * self.zeros[:, :-1]).sum(axis=1) - self.zeros[:, -1])
 
@@ -143,7 +143,7 @@ def _rows_of(indptr: AnyArray) -> Rows:
 
 
 def p_off(ones: Children, layer: Layer, states: States) -> Floats:
-    """Return e^{-u} = P(off | states) of every 1."""
+    """Return e^{-u} = P(child off | states) for every child that is 1."""
     off = np.empty(len(ones.indices))
     kernels = _kernels()
     if kernels is not None:
@@ -176,9 +176,9 @@ def sweep_layer(
     offsets : ndarray of shape (rows or 1, K)
         The part of the log-odds that does not come from 1s.
     uniforms : ndarray of shape (rows, K)
-        Random numbers.
+        Uniform random numbers: a cause is on if its number is below P(on).
     share : float
-        Weight of the 1s: 1, less on a ladder of temperatures.
+        Exponent of the probability of the 1s; below 1 at high temperatures.
     active : ndarray of shape (rows,) of bool, optional
         Rows to sample; the others stay.
     with_odds : bool
@@ -216,7 +216,7 @@ def sweep_layer(
 
 @dataclass(frozen=True, eq=False)
 class Sweep:
-    """Results of one sweep over all layers, next to the new states; for each layer, see `sweep_layer`."""
+    """Results of one sweep in addition to the new states: for each layer, those of `sweep_layer`; largest flips."""
 
     ones: list[Children]
     off: list[Floats]
@@ -235,8 +235,7 @@ def sweep(
 ) -> Sweep:
     """Sample the states of all layers, the lowest first; `states` change in place.
 
-    The layers above enter as the prior odds of a layer's units.
-    `held_off` is a cause of the top layer that stays off.
+    A layer's units have prior odds from the layer above. `held_off` is a cause of the top layer that stays off.
     """
     children, all_ones, all_off, all_odds = data, [], [], []
     flips = np.zeros(len(states[0]))

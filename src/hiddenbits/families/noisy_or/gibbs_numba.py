@@ -1,7 +1,7 @@
 """Compiled twins of `p_off` and `sweep_layer`, with numba (the extra `fast`): row by row.
 
-The probabilities of a row's 1s are multiplied, and one quotient and one logarithm are taken for each cause. The
-result for a row does not depend on other rows.
+For each cause the probabilities of a row's 1s are multiplied, and one quotient and one logarithm are taken. The result
+for a row does not depend on other rows.
 """
 
 from __future__ import annotations
@@ -36,30 +36,30 @@ def off_rows(indptr: AnyArray, indices: AnyArray, states: Bytes, inhibition: Flo
 
 @njit(cache=True, nogil=True, fastmath=ANY_ORDER, error_model="numpy")
 def _products(off: Floats, q: Floats, m: int) -> tuple[float, float]:
-    """Return two products whose quotient is that of the probabilities of the 1s with and without a cause."""
-    with_it, without = 1.0, 1.0
+    """Return two products, whose quotient is P(1s with the cause) / P(1s without it)."""
+    with_cause, without_cause = 1.0, 1.0
     for e in range(m):
-        with_it *= 1.0 - off[e] * q[e]
-        without *= (1.0 - off[e]) * q[e]
-    return with_it, without
+        with_cause *= 1.0 - off[e] * q[e]
+        without_cause *= (1.0 - off[e]) * q[e]
+    return with_cause, without_cause
 
 
 @njit(cache=True, nogil=True)
-def _long_log(off: Floats, q: Floats, m: int) -> float:
-    """Return the logarithm of the quotient of `_products` for long rows, whose products would underflow."""
-    with_it, without, total = 1.0, 1.0, 0.0
+def _log_quotient(off: Floats, q: Floats, m: int) -> float:
+    """Return the logarithm of the quotient of `_products`, for long rows, whose products would underflow."""
+    with_cause, without_cause, total = 1.0, 1.0, 0.0
     for e in range(m):  # no factor is below 1e-13
-        with_it *= 1.0 - off[e] * q[e]
-        without *= (1.0 - off[e]) * q[e]
-        if without < 1e-250:
-            total += math.log(with_it / without)
-            with_it, without = 1.0, 1.0
-    return total + math.log(with_it / without)
+        with_cause *= 1.0 - off[e] * q[e]
+        without_cause *= (1.0 - off[e]) * q[e]
+        if without_cause < 1e-250:
+            total += math.log(with_cause / without_cause)
+            with_cause, without_cause = 1.0, 1.0
+    return total + math.log(with_cause / without_cause)
 
 
 @njit(cache=True, nogil=True, fastmath=ANY_ORDER, error_model="numpy")
 def _gather(indices: AnyArray, a: int, m: int, inhibition: Floats, off: Floats, row_off: Floats, q: Floats) -> None:
-    """Put e^{-w} of a row's 1s side by side, (K, m), and e^{-u} into `row_off`, for contiguous loops over 1s."""
+    """Copy e^{-w} of a row's 1s to q, (K, m), and e^{-u} to `row_off`, so that loops over 1s are contiguous."""
     for e in range(m):
         j = indices[a + e]
         row_off[e] = off[a + e]
@@ -68,7 +68,7 @@ def _gather(indices: AnyArray, a: int, m: int, inhibition: Floats, off: Floats, 
 
 
 @njit(cache=True, nogil=True)
-def _longest(indptr: AnyArray) -> int:
+def _longest_row(indptr: AnyArray) -> int:
     longest = 1
     for r in range(len(indptr) - 1):
         longest = max(longest, indptr[r + 1] - indptr[r])
@@ -92,10 +92,10 @@ def sweep_rows(
     """Sample every cause of every active row, in place; see `sweep_layer` for the arguments.
 
     `offsets` may have one row for all. Log-odds are written if `odds` has rows; otherwise most causes are
-    sampled from the quotient of products itself, without logarithm or exponential.
+    sampled from the quotient of products, without logarithm or exponential.
     """
     n, K = states.shape
-    longest = _longest(indptr)
+    longest = _longest_row(indptr)
     buffer, row_off, inverse_odds = np.empty((K, longest)), np.empty(longest), np.empty(K)
     one_offset, with_odds = len(offsets) == 1, len(odds) > 0
     for r in range(n):
@@ -106,27 +106,27 @@ def sweep_rows(
             continue
         a, m = indptr[r], indptr[r + 1] - indptr[r]
         _gather(indices, a, m, inhibition, off, row_off, buffer)
-        largest = 0.0
+        largest_flip = 0.0
         for i in range(K):
             on, q = states[r, i] == 1, buffer[i]
             if on:
                 for e in range(m):
                     row_off[e] /= q[e]
-            with_it, without = _products(row_off, q, m)
-            long = without < SMALL_PRODUCT
-            if with_odds or share != 1.0 or long or inverse_odds[i] == math.inf:
-                log_quotient = _long_log(row_off, q, m) if long else math.log(with_it / without)
+            with_cause, without_cause = _products(row_off, q, m)
+            may_underflow = without_cause < SMALL_PRODUCT
+            if with_odds or share != 1.0 or may_underflow or inverse_odds[i] == math.inf:
+                log_quotient = _log_quotient(row_off, q, m) if may_underflow else math.log(with_cause / without_cause)
                 x = offsets[0 if one_offset else r, i] + share * log_quotient
                 p = 1.0 / (1.0 + math.exp(-x)) if x > -700.0 else 0.0
                 if with_odds:
                     odds[r, i] = x
             else:
-                p = with_it / (with_it + without * inverse_odds[i])
+                p = with_cause / (with_cause + without_cause * inverse_odds[i])
             new_state = uniforms[r, i] < p
-            largest = max(largest, 1.0 - p if on else p)
+            largest_flip = max(largest_flip, 1.0 - p if on else p)
             if new_state:
                 for e in range(m):
                     row_off[e] *= q[e]
             states[r, i] = 1 if new_state else 0
         off[a : a + m] = row_off[:m]
-        flips[r] = largest
+        flips[r] = largest_flip

@@ -1,4 +1,4 @@
-"""What all noisy-OR models share: the definition, sampling, and the prior."""
+"""The parts that all noisy-OR models share: the definition, sampling, and the prior."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Layered:
     alpha, beta : float
         Shape and rate of the gamma prior of every weight.
     prior : float or None
-        P(cause on) while a layer is fitted; None means about three causes on per row.
+        P(cause on) while a layer is fitted; None: such that about three causes are on per row.
     leak : float
         Largest P(unit on without a cause) while a layer is fitted.
     """
@@ -39,7 +39,7 @@ class Layered:
     params_type = NoisyOrParams
 
     def center(self, params: NoisyOrParams) -> float:
-        """Return the center of the prior of the top layer's priors."""
+        """Return the center of the beta prior of P(cause on) in the top layer."""
         return first_prior(self.prior, self.n_components[len(params.n_causes) - 1])
 
     def objective(self, params: NoisyOrParams, stats: Statistics) -> float:

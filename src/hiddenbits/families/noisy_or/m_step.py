@@ -1,4 +1,4 @@
-"""The M-step of a layer of a noisy-OR network: equation 9, from counts, for each cause and child separately."""
+"""The M-step of a layer of a noisy-OR network: equation 9, from counts, for each cause and child."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import numpy as np
 
 from hiddenbits.array_types import Floats
 
-LARGEST = 1.0 - 1e-6  # a strength of 1 would make a zero impossible, and one of 0 would stay 0
-SMALLEST, SMALLEST_SUM = 1e-4, 1e-2  # of a strength; of the sum of a cause's strengths, in a wide table
-INNER = 5  # steps of eq 9 on the same counts, without another pass
+LARGEST_STRENGTH = 1.0 - 1e-6  # with a strength of 1 a zero would be impossible; a strength of 0 could not grow
+SMALLEST_STRENGTH, SMALLEST_STRENGTH_SUM = 1e-4, 1e-2  # the second for all of a cause, in a wide table
+EQ9_STEPS = 5  # steps of eq 9 on the counts of one pass
 
 
-def smallest(n_children: int) -> float:
+def smallest_strength(n_children: int) -> float:
     """Return the smallest strength: with many children, small strengths would add up to spurious 1s."""
-    return min(SMALLEST, SMALLEST_SUM / n_children)
+    return min(SMALLEST_STRENGTH, SMALLEST_STRENGTH_SUM / n_children)
 
 
 def clip_strengths(f: Floats) -> Floats:
     """Return strengths clipped to values that can still change; (causes, children)."""
-    return np.clip(f, smallest(f.shape[-1]), LARGEST)
+    return np.clip(f, smallest_strength(f.shape[-1]), LARGEST_STRENGTH)
 
 
 def best_priors(on: Floats, weight: float, center: float) -> Floats:
@@ -29,10 +29,9 @@ def best_priors(on: Floats, weight: float, center: float) -> Floats:
 def best_strengths(fired: Floats, tried: Floats, alpha: float, beta: float) -> Floats:
     """Return f that maximizes A ln f - (T - A) w + (alpha - 1) ln w - beta w, for each cause and child.
 
-    A (`fired`) is the expected number of times that the cause switched the child on, T (`tried`) that it was on. The
-    maximum is eq 9, f = A / [ T + beta - (alpha - 1) / w ], where w depends on f: closed form for
-    alpha = 1, otherwise the root of a function of one variable, by Newton steps in ln w. The function is concave for
-    alpha >= 1, and its maximum keeps EM monotone.
+    A (`fired`) is the expected number of times that the cause switched the child on, T (`tried`) that the cause was on.
+    The maximum is eq 9, f = A / [ T + beta - (alpha - 1) / w ], in which w depends on f: closed form for alpha = 1,
+    otherwise Newton steps in ln w. The objective is concave for alpha >= 1, and its maximum keeps EM monotone.
 
     Examples
     --------
@@ -40,23 +39,23 @@ def best_strengths(fired: Floats, tried: Floats, alpha: float, beta: float) -> F
     array([[0.5]])
     """
     fired = np.maximum(fired, 0.0)
-    never = np.maximum(tried - fired, 0.0) + beta
+    not_fired = np.maximum(tried - fired, 0.0) + beta
     if alpha == 1.0:
-        return clip_strengths(fired / np.maximum(fired + never, 1e-300))
+        return clip_strengths(fired / np.maximum(fired + not_fired, 1e-300))
     # A / (e^w - 1) + (alpha - 1) / w = T - A + beta. At w = (A + alpha - 1) / (T - A + beta) the left side is too
-    # small by less than A / 2; from there Newton's method in ln w converges in a few steps, which are bounded.
+    # small by less than A / 2; Newton's method in ln w converges in a few steps from there. Steps are bounded.
     low, high = np.log(1e-12), np.log(60.0)
-    t = np.clip(np.log(np.maximum(fired + alpha - 1.0, 1e-300) / np.maximum(never, 1e-300)), low, high)
+    log_w = np.clip(np.log(np.maximum(fired + alpha - 1.0, 1e-300) / np.maximum(not_fired, 1e-300)), low, high)
     for _ in range(30):
-        w = np.exp(t)
-        on = fired * w / np.expm1(w)
-        gap = on + (alpha - 1.0) - never * w
-        slope = on * (1.0 - w - w / np.expm1(w)) - never * w
+        w = np.exp(log_w)
+        fired_term = fired * w / np.expm1(w)
+        gap = fired_term + (alpha - 1.0) - not_fired * w
+        slope = fired_term * (1.0 - w - w / np.expm1(w)) - not_fired * w
         step = np.clip(-gap / np.where(slope < 0.0, slope, -1e-300), -1.0, 1.0)
-        t = np.clip(t + step, low, high)
+        log_w = np.clip(log_w + step, low, high)
         if np.abs(step).max() < 1e-12:
             break
-    return clip_strengths(-np.expm1(-np.exp(t)))
+    return clip_strengths(-np.expm1(-np.exp(log_w)))
 
 
 def best_layer(
@@ -67,7 +66,7 @@ def best_layer(
     alpha: float,
     beta: float,
     hold_leak: bool = False,
-    steps: int = INNER,
+    steps: int = EQ9_STEPS,
 ) -> Floats:
     """Return strengths after some steps of eq 9 on counts of states, (K + 1, d); each step increases the objective.
 

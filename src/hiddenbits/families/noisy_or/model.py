@@ -3,8 +3,8 @@
     ln P(x | s) = Sum_j x_j [ ln g_j(s) + u_j(s) ] - o_j u_j(s),   g = 1 - e^{-u},   over the observed j
 
 Zeros are linear in u, so the cost of a row is proportional to its 1s: every state of the lowest layer is a node
-(`families/nodes`). Layers are fitted one after the other, the lowest first; priors and leak are fixed while a layer's
-weights are fitted, then estimated, and at the end all layers are fitted together. These are the stages of the fit.
+(`families/nodes`). Layers are fitted one after the other, the lowest first: weights with priors and leak fixed, then
+priors and leak too; at the end all layers are fitted together. These are the stages of the fit.
 
 | letter | meaning | shape |
 |---|---|---|
@@ -30,20 +30,20 @@ from hiddenbits.families.nodes.posterior import footprint
 from hiddenbits.families.noisy_or.layered import Layered
 from hiddenbits.families.noisy_or.m_step import best_layer, best_priors
 from hiddenbits.families.noisy_or.params import Learns, NoisyOrParams
-from hiddenbits.families.noisy_or.start import first_prior, first_strengths, with_layer
+from hiddenbits.families.noisy_or.start import add_layer, first_prior, first_strengths
 from hiddenbits.maths.state_sums import states_of
 from hiddenbits.model_api import AsOnSubsample, Footprint, Key, Linked, Passes, Promises, Stage
 
 
 @dataclass(frozen=True)
 class NoisyOr(Layered, AsOnSubsample, Linked, NodeModel[NoisyOrParams]):
-    """The model; hyperparameters only. A leak has no prior: `has_prior` is False. Those of `Layered`, and
+    """The model; hyperparameters only, those of `Layered` and one more. Leaks have no prior: `has_prior` is False.
 
     Parameters
     ----------
     learns : {"strengths", "layer", "network"}
         Parameters that the update changes.
-    """  # noqa: D400
+    """
 
     learns: Learns = "network"
 
@@ -73,10 +73,10 @@ class NoisyOr(Layered, AsOnSubsample, Linked, NodeModel[NoisyOrParams]):
 
     def _with_next_layer(self, params: NoisyOrParams, key: Key) -> NoisyOrParams:
         K = self.n_components[len(params.n_causes)]
-        return with_layer(params, K, first_prior(self.prior, K), self.leak, None, key.rng())
+        return add_layer(params, K, first_prior(self.prior, K), self.leak, None, key.rng())
 
     def update(self, params: NoisyOrParams, stats: NodeCounts) -> NoisyOrParams:
-        """M-step for the parameters of this stage; the counts of a layer's states give those of the layer above."""
+        """M-step for the parameters of this stage; the counts of a layer's states are the data of the layer above."""
         fixed, layers = self.learns == "strengths", list(params.layers)
         ones, tried, rows = stats.ones, stats.observed, stats.classes
         for number, states in enumerate(params.states):
@@ -86,8 +86,8 @@ class NoisyOr(Layered, AsOnSubsample, Linked, NodeModel[NoisyOrParams]):
                 joint = rows[:, None] * params.above_given(number)
                 ones, rows = states[:, :-1].T @ joint, joint.sum(axis=0)
                 tried = rows[None, :]
-        on = rows @ params.states[-1][:, :-1]
-        priors = params.priors if fixed else best_priors(on, float(stats.weight), self.center(params))
+        times_on = rows @ params.states[-1][:, :-1]
+        priors = params.priors if fixed else best_priors(times_on, float(stats.weight), self.center(params))
         return NoisyOrParams.of(layers, priors, params.names)
 
     def stats_flaw(self, stats: NodeCounts, params: NoisyOrParams) -> str | None:
@@ -102,19 +102,19 @@ class NoisyOr(Layered, AsOnSubsample, Linked, NodeModel[NoisyOrParams]):
 
     def posterior_mode(self, params: NoisyOrParams, shared: NodeScores, block: Block) -> Floats:
         """Return the most probable joint state of all units, given the observed cells."""
-        log_p = np.log(np.maximum(self.node_weights(params, shared, block), 1e-300))
-        # The best continuation above each state is computed from the top down.
-        best, value = np.zeros((1 << params.n_causes[-1], 0), np.int64), np.zeros(1 << params.n_causes[-1])
+        log_p_lowest = np.log(np.maximum(self.node_weights(params, shared, block), 1e-300))
+        # From the top down: the best states of the layers above each state, and their log-probability.
+        best_above, log_p_above = np.zeros((1 << params.n_causes[-1], 0), np.int64), np.zeros(1 << params.n_causes[-1])
         for number in range(len(params.n_causes) - 2, -1, -1):
-            joint = np.log(np.maximum(params.above_given(number), 1e-300)) + value
-            choice, value = joint.argmax(axis=1), joint.max(axis=1)
-            best = np.column_stack([choice, best[choice]])
-        lowest = (log_p + value).argmax(axis=1)
-        chosen = np.column_stack([lowest, best[lowest]])
+            joint = np.log(np.maximum(params.above_given(number), 1e-300)) + log_p_above
+            best_next, log_p_above = joint.argmax(axis=1), joint.max(axis=1)
+            best_above = np.column_stack([best_next, best_above[best_next]])
+        best_lowest = (log_p_lowest + log_p_above).argmax(axis=1)
+        chosen = np.column_stack([best_lowest, best_above[best_lowest]])
         return np.concatenate([states_of(K)[chosen[:, number]] for number, K in enumerate(params.n_causes)], axis=1)
 
     def responsibilities(self, params: NoisyOrParams, shared: NodeScores, block: Block) -> CauseShares:
-        """Return row and column of every 1, and the shares of the causes in it, the leak's last: (ones, K + 1)."""
+        """Return row and column of every 1, and each cause's share in it, the leak's last: (ones, K + 1)."""
         indptr, indices = block.x.ones()
         rows = np.repeat(np.arange(block.n_rows), np.diff(indptr))
         p, w, states = self.node_weights(params, shared, block), params.w[0], params.states[0]
@@ -129,6 +129,6 @@ CauseShares = tuple[Rows, AnyArray, Floats]
 """Row and column of every 1, and the responsibility of each cause for it.
 
 Regard every cause that is on as a Poisson source of events for column j, w_ij on average, any one of which switches the
-cell on. Given that it is on, the first event came from cause i with probability w_ij S_i / u_j. These shares add up to
-1 with that of the leak; the responsibilities are their means over the states of the causes given the row.
+cell on. If the cell is on, the first event came from cause i with probability w_ij S_i / u_j. These shares, with the
+leak's, add up to 1; the responsibilities are their means over the states of the causes given the row.
 """

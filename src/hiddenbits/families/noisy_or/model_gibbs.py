@@ -1,14 +1,14 @@
 """The noisy-OR network fitted by Gibbs sampling: rows keep their states between passes.
 
 A pass samples the states of every row a few times, counts which causes were on and what they switched on, and makes one
-M-step (eq 9). Layers are fitted one after the other, the lowest first; the paper found that otherwise upper layers
-fit priors for structure that does not exist. For each layer
+M-step (eq 9). Layers are fitted one after the other, the lowest first; otherwise, the paper found, upper layers fit
+priors for structure that does not exist. For each layer
 
-1. weights are fitted, with priors and leak fixed, and with spare causes: these make bad local optima rare, since a
-   good solution is probably a subset;
-2. spare causes are removed, those first whose rows can best be explained without them;
+1. weights are fitted, with priors and leak fixed, and with spare causes: bad local optima become rare, since some
+   subset of many causes is probably a good solution;
+2. spare causes are removed, first those without which their rows are explained best;
 3. priors and leak are estimated too, at the end with decreasing steps, so that the noise of the sampler averages out. A
-   leak starts at half of P(on) and then decreases, slowly with one step of eq 9 per pass: upper layers of few causes
+   leak starts at half of P(on) and then decreases, slowly if a pass takes one step of eq 9: upper layers of few causes
    take several.
 
 At the end all layers are fitted together. `NoisyOrGibbs.plan` has a phase for each pass.
@@ -29,26 +29,26 @@ from hiddenbits.families.noisy_or.gibbs import Children, Network, sweep
 from hiddenbits.families.noisy_or.params import Learns, NoisyOrParams
 from hiddenbits.families.noisy_or.rows import SampledRows
 from hiddenbits.families.noisy_or.start import (
+    add_layer,
     causes_to_remove,
     first_prior,
     first_strengths,
     n_surveys,
     n_to_remove,
-    with_layer,
-    with_room_for_leak,
-    with_spare,
-    without_causes,
+    n_with_spare,
+    raise_leak,
+    remove_causes,
 )
 from hiddenbits.families.noisy_or.statistics import NoisyOrStats, RowStates, count, m_step, states_of_rows, survey
 from hiddenbits.model_api import Footprint, Key, Passes, Promises
 
-REFIT = 3  # passes after the removal of some causes
-SURVEY_ROWS, SURVEY_TABLE = 512, 5_000  # rows of each block, and of the table, for the value of a cause
+REFIT_PASSES = 3  # after the removal of some causes
+SURVEY_BLOCK_ROWS, SURVEY_TABLE_ROWS = 512, 5_000  # for the gain of removing a cause
 
 
 @dataclass(frozen=True)
 class GibbsPhase:
-    """The kind of update of a pass.
+    """The kind of a pass: what its update fits or changes.
 
     Parameters
     ----------
@@ -57,10 +57,10 @@ class GibbsPhase:
     share : float
         Step size, as a share of the step to the result of the M-step.
     survey : bool
-        If the top layer has spare causes, nothing is fitted: the value of each cause is estimated from some rows, and
-        the least valuable causes are removed.
+        If the top layer has spare causes, nothing is fitted: the gain of removing each cause is estimated from some
+        rows, and the causes with the largest gains are removed.
     opens : {"leak", "layer"} or None
-        End of the update: a larger leak of the top layer, or a new layer.
+        Start of the next step, after the update: a larger leak of the top layer, or a new layer.
     """
 
     learns: Learns = "strengths"
@@ -76,14 +76,14 @@ class NoisyOrSampler(SampledRows):
     Parameters
     ----------
     spare : float
-        Spare causes that a layer starts with, as a share.
+        Spare causes that a layer starts with, as a share of its causes.
     n_passes : int
-        Passes in which strengths of a layer are fitted; half as many for later steps.
+        Passes in which the strengths of a layer are fitted; half as many for each later step.
     n_sweeps, first_sweeps : int
         Sweeps of a pass, and of the first pass.
     survey_share : float
-        Share of the rows in a survey of the value of causes.
-    phase : Phase
+        Share of the rows that are used in a survey of causes.
+    phase : GibbsPhase
         The update of this pass.
     key : Key
         Random numbers for the strengths of a new layer.
@@ -97,9 +97,9 @@ class NoisyOrSampler(SampledRows):
     phase: GibbsPhase = GibbsPhase()
     key: Key = field(default_factory=partial(Key, 0))
 
-    first_range: ClassVar[tuple[float, float] | None] = None  # of the first strengths; None for shares of the means
-    upper_steps: ClassVar[int] = 20  # of eq 9 on the states of a pass, in upper layers, without further passes
-    stop_below: ClassVar[float] = 0.0  # rows whose largest probability of a change is smaller are not sampled again
+    first_range: ClassVar[tuple[float, float] | None] = None  # of first strengths; None: from the means
+    upper_steps: ClassVar[int] = 20  # steps of eq 9 per pass in upper layers of few causes
+    stop_below: ClassVar[float] = 0.0  # P(a cause changes) below which a row is not sampled again
 
     promises = Promises(
         likelihood="estimate",
@@ -120,31 +120,31 @@ class NoisyOrSampler(SampledRows):
 
     def footprint(self, n_columns: int, row_cells: float) -> Footprint:
         """Return what a block costs: several operations on every 1, for every cause."""
-        K = max(with_spare(size, self.spare) for size in self.n_components)
+        K = max(n_with_spare(size, self.spare) for size in self.n_components)
         return Footprint(working=4 * K + row_cells, statistics=n_columns * (K + 1), flops=10 * row_cells * K)
 
-    def size_at_first(self, layer: int) -> int:
+    def first_size(self, layer: int) -> int:
         """Return the number of causes that a layer starts with."""
-        return with_spare(self.n_components[layer], self.spare)
+        return n_with_spare(self.n_components[layer], self.spare)
 
     def prior_of(self, layer: int, size: int) -> float:
-        """Return P(S = 1) with `size` causes, such that as many are on per row as with the declared number."""
+        """Return P(S = 1) for a layer of `size` causes: as many are on per row as with the declared number."""
         n_causes = self.n_components[layer]
         return first_prior(self.prior, n_causes) * n_causes / size
 
     def start(self, summary: ColumnSums, key: Key, passes: Passes) -> NoisyOrParams:
         """Return the lowest layer, with nearly equal causes."""
-        size = self.size_at_first(0)
+        size = self.first_size(0)
         f = first_strengths(summary.means, size, self.leak, self.first_range, key.rng())
         return NoisyOrParams.of([f], np.full(size, self.prior_of(0, size)))
 
     def with_next_layer(self, params: NoisyOrParams, key: Key) -> NoisyOrParams:
         """Return the network with the next layer."""
         number = len(params.n_causes)
-        size = self.size_at_first(number)
-        return with_layer(params, size, self.prior_of(number, size), self.leak, self.first_range, key.rng())
+        size = self.first_size(number)
+        return add_layer(params, size, self.prior_of(number, size), self.leak, self.first_range, key.rng())
 
-    def surveys(self, params: NoisyOrParams) -> bool:
+    def is_survey(self, params: NoisyOrParams) -> bool:
         """Whether this pass is a survey of spare causes."""
         spare = params.n_causes[-1] - self.n_components[len(params.n_causes) - 1]
         return self.phase.survey and spare > 0
@@ -163,8 +163,8 @@ class NoisyOrSampler(SampledRows):
             if not active.any():
                 break
         loss = np.zeros(len(params.priors))
-        if self.surveys(params):
-            rows = np.arange(min(SURVEY_ROWS, int(np.ceil(block.n_rows * self.survey_share))))
+        if self.is_survey(params):
+            rows = np.arange(min(SURVEY_BLOCK_ROWS, int(np.ceil(block.n_rows * self.survey_share))))
             gains = survey(network, data.take(rows), [s[rows] for s in states], self.n_sweeps, rng)
             loss = block.weights[rows] @ gains
         stats = replace(count(params, network, last, states, block), loss=loss)
@@ -186,13 +186,13 @@ class NoisyOrGibbs(NoisyOrSampler):
     def plan(self) -> tuple[GibbsPhase, ...]:
         """The phase of each pass of a fit."""
         n_later = max(1, self.n_passes // 2)
-        # In the second half 1/2, 1/3, ... of the step: the mean over these passes.
+        # Steps of 1/2, 1/3, ... in the second half average over these passes.
         shares = [1.0 / max(1.0, number + 2.0 - n_later / 2.0) for number in range(n_later)]
         plan: list[GibbsPhase] = []
         for number, n_causes in enumerate(self.n_components):
             plan += [GibbsPhase()] * self.n_passes
-            survey = [GibbsPhase(survey=True), *[GibbsPhase()] * min(REFIT, self.n_passes)]
-            plan += survey * n_surveys(self.size_at_first(number), n_causes)
+            survey = [GibbsPhase(survey=True), *[GibbsPhase()] * min(REFIT_PASSES, self.n_passes)]
+            plan += survey * n_surveys(self.first_size(number), n_causes)
             plan[-1] = GibbsPhase(opens="leak")
             plan += [GibbsPhase("layer", share) for share in shares]
             plan[-1] = replace(plan[-1], opens="layer" if number + 1 < len(self.n_components) else None)
@@ -208,14 +208,14 @@ class NoisyOrGibbs(NoisyOrSampler):
         return replace(self, phase=self.plan[key.pass_number], key=key.stream("stage", len(params.n_causes)))
 
     def update(self, params: NoisyOrParams, stats: NoisyOrStats) -> NoisyOrParams:
-        """M-step for the parameters of this phase, or removal of causes."""
+        """M-step for the parameters that this phase fits, or removal of causes."""
         phase, number, size = self.phase, len(params.n_causes) - 1, params.n_causes[-1]
-        if self.surveys(params):
+        if self.is_survey(params):
             removed = causes_to_remove(stats.loss, params.layers[-1][:-1], n_to_remove(size, self.n_components[number]))
-            return without_causes(params, removed, self.prior_of(number, size - len(removed)))
+            return remove_causes(params, removed, self.prior_of(number, size - len(removed)))
         updated = super().update(params, stats)
         if phase.opens == "leak":
-            return with_room_for_leak(updated)
+            return raise_leak(updated)
         return self.with_next_layer(updated, self.key) if phase.opens == "layer" else updated
 
 
@@ -257,11 +257,11 @@ class NoisyOrBlocks(NoisyOrSampler):
     def step(
         self, params: NoisyOrParams, memory: StepCount, stats: NoisyOrStats, share_left: float, key: Key, run: Any
     ) -> tuple[NoisyOrParams, StepCount, float]:
-        """Return the network after eq 9 on one group of rows, and the group's mean log-joint."""
+        """Return the network after an update from one group of rows, and the group's mean log-joint."""
         log_joint = float(stats.bound) / float(stats.weight)
         params = self.update(params, stats)
-        due_layer = min(int((1.0 - share_left) * len(self.n_components) + 1e-9), len(self.n_components) - 1)
-        if len(params.n_causes) <= due_layer:
+        layer = min(int((1.0 - share_left) * len(self.n_components) + 1e-9), len(self.n_components) - 1)
+        if len(params.n_causes) <= layer:
             params = self.with_next_layer(params, key)
         return params, StepCount(memory.taken + 1.0), log_joint
 

@@ -29,27 +29,27 @@ from hiddenbits.families.noisy_or.m_step import clip_strengths
 from hiddenbits.maths.numerics import COUNTS, LOGITS, are_probabilities
 from hiddenbits.maths.state_sums import states_of
 
-INSIDE = Range(partial(are_probabilities, least=1e-300, most=np.nextafter(1.0, 0.0)), "must lie between 0 and 1")
-SIZES = Range(lambda a: bool(np.all((a >= 1) & (a <= 2**31) & (a == np.round(a)))), "must be numbers of units")
+OPEN_INTERVAL = Range(partial(are_probabilities, least=1e-300, most=np.nextafter(1.0, 0.0)), "must lie between 0 and 1")
+UNIT_COUNTS = Range(lambda a: bool(np.all((a >= 1) & (a <= 2**31) & (a == np.round(a)))), "must be numbers of units")
 LOG_WEIGHTS = Link(lambda f: np.log(-np.log1p(-f)), lambda z: -np.expm1(-np.exp(np.clip(z, -50.0, 5.0))))
 
 Learns = Literal["strengths", "layer", "network"]
-"""What is fitted: the strengths of the top layer with leak and priors fixed; these too; or all layers together."""
+"""What is fitted: strengths of the top layer; also its leak and the priors; or all layers together."""
 
 
 def n_free_parameters(n_causes: Sequence[int], n_columns: int) -> int:
     """Return how many parameters of a network are free; its causes layer by layer, the lowest first.
 
-    Layers above one of K causes only determine the probabilities of its states: 2^K - 1 numbers.
+    All layers above a layer of K causes determine only the probabilities of its states: at most 2^K - 1 numbers.
 
     Examples
     --------
-    >>> n_free_parameters((3,), 10), n_free_parameters((3, 2), 10)   # not 3 * 3 + 2 = 11 instead of 3, but 7
+    >>> n_free_parameters((3,), 10), n_free_parameters((3, 2), 10)   # 40 + 3, and 40 + min(3 * 3 + 2, 2^3 - 1)
     (43, 47)
     """
     free = n_causes[-1]
-    for K, below in zip(n_causes[::-1], (n_columns, *n_causes)[-2::-1], strict=True):
-        free = min(free, 2**K - 1) + (K + 1) * below
+    for K, n_below in zip(n_causes[::-1], (n_columns, *n_causes)[-2::-1], strict=True):
+        free = min(free, 2**K - 1) + (K + 1) * n_below
     return free
 
 
@@ -80,7 +80,7 @@ class NoisyOrParams(Params):
     Attributes
     ----------
     sizes : ndarray of shape (layers + 1,)
-        Columns, causes of the lowest layer, and so on.
+        The number of columns, then of causes in each layer, the lowest first.
     strengths : ndarray
         f of all layers, leak last in each, one after the other.
     priors : ndarray of shape (K_top,)
@@ -88,14 +88,14 @@ class NoisyOrParams(Params):
         A permanent number for each unit, by which stored states of rows are matched after pruning.
     """
 
-    sizes: Annotated[Floats, "layers", SIZES]
-    strengths: Annotated[Floats, "strengths", INSIDE, LOG_WEIGHTS]
-    priors: Annotated[Floats, "K", INSIDE, LOGITS]
+    sizes: Annotated[Floats, "layers", UNIT_COUNTS]
+    strengths: Annotated[Floats, "strengths", OPEN_INTERVAL, LOG_WEIGHTS]
+    priors: Annotated[Floats, "K", OPEN_INTERVAL, LOGITS]
     names: Annotated[Floats, "units", COUNTS]
 
     @classmethod
     def of(cls, layers: list[Floats], priors: Floats, names: Floats | None = None) -> NoisyOrParams:
-        """Build from the strengths of each layer, (K + 1, children), the lowest first."""
+        """Return the network with these strengths of each layer, (K + 1, children), the lowest first."""
         sizes = [layers[0].shape[1], *(len(f) - 1 for f in layers)]
         names = np.arange(float(sum(sizes[1:]))) if names is None else names
         return cls(np.array(sizes, np.float64), np.concatenate([f.ravel() for f in layers]), priors, names)
@@ -143,9 +143,9 @@ class NoisyOrParams(Params):
         return NoisyOrParams.of(layers, self.priors[orders[-1]])
 
     def with_vector(self, vector: Floats) -> NoisyOrParams:
-        """Return the network at other coordinates."""
-        moved = super().with_vector(vector)
-        return NoisyOrParams.of([clip_strengths(f) for f in moved.layers], moved.priors, self.names)
+        """Return the network with these coordinates, its strengths clipped."""
+        unclipped = super().with_vector(vector)
+        return NoisyOrParams.of([clip_strengths(f) for f in unclipped.layers], unclipped.priors, self.names)
 
     def flaw(self) -> str | None:
         """Return what makes these arrays invalid, or None."""
@@ -216,13 +216,13 @@ class NoisyOrParams(Params):
 
     @cached_property
     def scores(self) -> NodeScores:
-        """The scores of the states: ln g + u of a 1 and -u of an observed cell, for g = 1 - e^-u; and ln P(s)."""
+        """The scores of the states: ln g + u for a 1, -u for an observed cell, g = 1 - e^-u; and ln P(s)."""
         log_off = np.ascontiguousarray(-self.inputs[0].T)
         return NodeScores.of(np.log(self.probabilities) - log_off, log_off.sum(axis=0), self.log_priors[0], log_off)
 
 
 def log_prior(params: NoisyOrParams, alpha: float, beta: float, center: float) -> float:
-    """Return the log density of all w, (alpha - 1) ln w - beta w + const, and that of pi: a pseudo-row at `center`."""
+    """Return the log density of all w, (alpha - 1) ln w - beta w + const, plus that of pi: a pseudo-row at `center`."""
     total = sum(float((alpha - 1.0) * np.log(w).sum() - beta * w.sum()) for w in params.w)
     total += params.strengths.size * float(alpha * np.log(beta) - gammaln(alpha))
     return total + float((center * np.log(params.priors) + (1.0 - center) * np.log1p(-params.priors)).sum())

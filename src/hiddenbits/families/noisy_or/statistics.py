@@ -1,4 +1,4 @@
-"""Statistics of a pass of the noisy-OR sampler, stored states of rows, and the value of single causes."""
+"""Statistics of a pass of the noisy-OR sampler, stored states of rows, and the gain of removing a cause."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from hiddenbits.families.noisy_or.gibbs import Children, Network, States, Sweep,
 from hiddenbits.families.noisy_or.m_step import best_layer, best_priors, best_strengths
 from hiddenbits.families.noisy_or.params import Learns, NoisyOrParams, all_states
 
-MOST_COUNTED = 8  # largest number of causes of an upper layer whose children are counted for each of its states
+MOST_ENUMERATED_CAUSES = 8  # in an upper layer whose children are counted for each of its states
 
 
 @dataclass(frozen=True, eq=False)
 class NoisyOrStats(WeightedSums):
-    """Counts over sampled states; of layers above the lowest, one after the other.
+    """Counts over sampled states; upper layers, those above the lowest, are stored one after the other.
 
-    `fired` and `tried` are A and T of `best_strengths`: of the lowest layer with shapes (K + 1, columns) and (K + 1,
-    columns or 1), of the upper layers in one flat array each. `upper_states` counts, for each state of an upper layer
-    of at most MOST_COUNTED causes, its children that are on, and the rows, (2^K, children + 1), in one flat array too.
-    `on` counts the top causes, `loss` is the gain of the log-joint of some rows when a top cause is removed.
+    `fired` and `tried` are A and T of `best_strengths`, with shapes (K + 1, columns) and (K + 1, columns or 1) in the
+    lowest layer; those of upper layers are flat arrays. So is `upper_states`: for each state of an upper layer of at
+    most MOST_ENUMERATED_CAUSES causes, how often each child is on, and the number of rows, (2^K, children + 1). `on`
+    counts how often top causes are on; `loss` is the gain of the log-joint of some rows when a top cause is removed.
     """
 
     bound: Floats
@@ -50,9 +50,9 @@ class RowStates(Arrays):
 def states_of_rows(
     params: NoisyOrParams, network: Network, n: int, carry: RowStates | None, rng: np.random.Generator
 ) -> tuple[list[States], bool]:
-    """Return the first states: those of the last pass for units that it had, otherwise samples given the layers above.
+    """Return the rows' states before the first sweep, and whether they are all new.
 
-    The second result is True if no states were stored.
+    Units that were in the last pass keep their states; others are sampled given the layers above.
     """
     states = network.sample_states(n, rng)
     if carry is None or len(carry.packed) != n:
@@ -69,16 +69,16 @@ def states_of_rows(
 
 
 def count(params: NoisyOrParams, network: Network, last: Sweep, states: list[States], block: Block) -> NoisyOrStats:
-    """Return the statistics of states that were just sampled."""
+    """Return the statistics of the states after a sweep."""
     weights, bound = block.weights, network.log_above(len(states) - 1, states)
     on = [s * weights[:, None] for s in states]
     fired, tried = [], []
-    for number, (children, e, s) in enumerate(zip(last.ones, last.off, states, strict=True)):
+    for number, (children, off, s) in enumerate(zip(last.ones, last.off, states, strict=True)):
         f = params.layers[number]
-        bound = bound + children.log_probability(e, s)
+        bound = bound + children.log_probability(off, s)
         with_leak = np.column_stack([s, np.ones(len(s), np.uint8)]).astype(np.float64)
         # eq 9: each 1 counts f / g for every cause that was on, g = 1 - e^{-u}.
-        shares = children.matrix(weights[children.rows] / (1.0 - e), f.shape[1])
+        shares = children.matrix(weights[children.rows] / (1.0 - off), f.shape[1])
         fired.append(f * np.asarray((shares.T @ with_leak).T))
         weighted = np.column_stack([on[number], weights])
         observed = block.operands()[1].T @ weighted if number == 0 else weighted.sum(axis=0)[None, :]
@@ -100,10 +100,10 @@ def count(params: NoisyOrParams, network: Network, last: Sweep, states: list[Sta
 
 
 def _by_state(states: list[States], weights: Floats) -> list[Floats]:
-    """Return, for each state of each upper layer of few causes, the weights of children that are on, and of rows."""
+    """Return, for each state of upper layers of few causes, the weight of rows with each child on, and of all."""
     counts = []
     for below, above in itertools.pairwise(states):
-        if (K := above.shape[1]) <= MOST_COUNTED:
+        if (K := above.shape[1]) <= MOST_ENUMERATED_CAUSES:
             state_numbers = above @ (1 << np.arange(K))
             rows = csr_array((weights, state_numbers, np.arange(len(state_numbers) + 1)), (len(state_numbers), 1 << K))
             counts.append(np.asarray(rows.T @ np.column_stack([below, np.ones(len(below))])))
@@ -122,9 +122,9 @@ def m_step(
 ) -> NoisyOrParams:
     """Return parameters after a partial M-step for those that are fitted in this phase.
 
-    `steps` is the number of steps of eq 9 on these counts in upper layers of few causes.
+    Upper layers of few causes take several `steps` of eq 9 on these counts.
     """
-    fired, tried = by_layer(params, stats)
+    fired, tried = fired_and_tried(params, stats)
     by_state = _counts_by_layer(params, stats)
     layers = []
     for number, f in enumerate(params.layers):
@@ -147,23 +147,23 @@ def m_step(
     return NoisyOrParams.of(layers, priors, params.names)
 
 
-def by_layer(params: NoisyOrParams, stats: NoisyOrStats) -> tuple[list[Floats], list[Floats]]:
-    """Return A and T of each layer."""
-    fired, tried, a, t = [stats.fired], [stats.tried], 0, 0
+def fired_and_tried(params: NoisyOrParams, stats: NoisyOrStats) -> tuple[list[Floats], list[Floats]]:
+    """Return `fired` (A) and `tried` (T) of each layer."""
+    fired, tried, fired_start, tried_start = [stats.fired], [stats.tried], 0, 0
     for f in params.layers[1:]:
-        fired.append(stats.upper_fired[a : a + f.size].reshape(f.shape))
-        tried.append(stats.upper_tried[t : t + len(f)][:, None])
-        a, t = a + f.size, t + len(f)
+        fired.append(stats.upper_fired[fired_start : fired_start + f.size].reshape(f.shape))
+        tried.append(stats.upper_tried[tried_start : tried_start + len(f)][:, None])
+        fired_start, tried_start = fired_start + f.size, tried_start + len(f)
     return fired, tried
 
 
 def _counts_by_layer(params: NoisyOrParams, stats: NoisyOrStats) -> list[Floats | None]:
-    """Return the counts by state of each layer, or None."""
+    """Return the counts by state of each layer, None for layers without them."""
     counts: list[Floats | None] = [None]
     start = 0
     for f in params.layers[1:]:
         shape = 1 << (len(f) - 1), f.shape[1] + 1
-        if len(f) - 1 > MOST_COUNTED:
+        if len(f) - 1 > MOST_ENUMERATED_CAUSES:
             counts.append(None)
             continue
         counts.append(stats.upper_states[start : start + shape[0] * shape[1]].reshape(shape))
@@ -172,9 +172,9 @@ def _counts_by_layer(params: NoisyOrParams, stats: NoisyOrStats) -> list[Floats 
 
 
 def survey(network: Network, data: Children, states: list[States], n_sweeps: int, rng: np.random.Generator) -> Floats:
-    """Return the gain of each row's log-joint without each cause of the top layer, (rows, K_top).
+    """Return how much each row's log-joint gains when a cause of the top layer is removed, (rows, K_top).
 
-    Only rows in which the cause is on need new states; in other rows it is only removed.
+    Only rows in which the cause is on need new states; in other rows only its factor P(off) is dropped.
     """
     before = log_joints(network, data, states)
     gains = np.zeros((len(before), len(network.priors)))
