@@ -11,7 +11,7 @@ from hiddenbits.array_types import Floats
 from hiddenbits.reporting.comparison import label
 from hiddenbits.reporting.context import Context
 from hiddenbits.reporting.findings import Findings
-from hiddenbits.reporting.findings.misfit import suspects
+from hiddenbits.reporting.findings.misfit import possible_errors
 from hiddenbits.reporting.svg import WIDE, Drawing, room, ticks
 from hiddenbits.reporting.text import (
     Chart,
@@ -106,7 +106,7 @@ def _histogram(scores: Floats) -> Chart:
 def doubtful_cells(context: Context) -> Section:
     """List the observed cells that are improbable given the rest of their row."""
     fit, sample, values = context.fits.best, context.sample, context.sample.values
-    given, cells, certain = suspects(context)
+    given, cells, certain = possible_errors(context)
     opening = sentence(
         "{} of {} columns follow a nearly strict rule: the model predicts their cells from the rest of the row with "
         "near certainty. {} an exception. These may be data errors: check them at their source.",

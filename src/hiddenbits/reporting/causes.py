@@ -9,7 +9,7 @@ from hiddenbits.array_types import Floats
 from hiddenbits.reporting.comparison import label
 from hiddenbits.reporting.context import Context
 from hiddenbits.reporting.findings.effects import least_rows
-from hiddenbits.reporting.findings.units import UNIT, UnitCounts, unit_order, units_of
+from hiddenbits.reporting.findings.units import UNIT_NAMES, UnitCounts, unit_order, units_of
 from hiddenbits.reporting.svg import WIDE, Drawing, room
 from hiddenbits.reporting.text import Chart, Section, TextTable, cautions, count, name, percent, plain, sentence
 
@@ -22,7 +22,7 @@ Links = dict[tuple[int, int], tuple[float, float]]  # by unit, from 0, and colum
 def causes(context: Context) -> Section:
     """Describe the causes."""
     fit, sample = context.fits.causes, context.sample
-    word = UNIT[fit.name]
+    word = UNIT_NAMES[fit.name]
     units = units_of(fit.model, sample.cells)
     order = unit_order(context, fit.model)
     links, common = _links(units, order), units.shares[order]

@@ -10,8 +10,8 @@ from markupsafe import Markup
 from hiddenbits.array_types import Floats
 from hiddenbits.reporting.context import Context
 from hiddenbits.reporting.findings.effects import least_rows
-from hiddenbits.reporting.findings.finding import described
-from hiddenbits.reporting.findings.groups import SCALES, UNIT, group_codes, labels_of, means_by_group
+from hiddenbits.reporting.findings.finding import described_fit
+from hiddenbits.reporting.findings.groups import DIMENSIONAL, UNIT_NAMES, group_codes, labels_of, means_by_group
 from hiddenbits.reporting.svg import WIDE, Drawing, room, ticks
 from hiddenbits.reporting.text import Chart, Part, Section, TextTable, count, name, percent, plain, plural, sentence
 
@@ -20,10 +20,10 @@ GROUPS, PANELS = 16, 3  # groups and units that are drawn
 
 def groups(context: Context) -> Section:
     """Draw the mean code of each group."""
-    fit, labels = described(context) or context.fits.best, labels_of(context)
-    least, scale = least_rows(len(labels)), fit.name in SCALES
+    fit, labels = described_fit(context) or context.fits.best, labels_of(context)
+    least, scale = least_rows(len(labels)), fit.name in DIMENSIONAL
     means = means_by_group(group_codes(context, fit), labels, least, shares=not scale)
-    unit = "dimension" if scale else UNIT.get(fit.name, "unit")
+    unit = "dimension" if scale else UNIT_NAMES.get(fit.name, "unit")
     small = len({label for label in labels if label}) - len(means)
     opening = sentence(
         "Rows are grouped by {}: {} with at least {} rows{}. The drawing shows {}.",

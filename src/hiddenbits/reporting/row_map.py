@@ -14,8 +14,8 @@ from hiddenbits.array_types import Bytes, Floats
 from hiddenbits.reporting.comparison import label, sized
 from hiddenbits.reporting.context import Context
 from hiddenbits.reporting.findings.directions import END, end_shares
-from hiddenbits.reporting.findings.finding import described
-from hiddenbits.reporting.findings.groups import SCALES
+from hiddenbits.reporting.findings.finding import described_fit
+from hiddenbits.reporting.findings.groups import DIMENSIONAL
 from hiddenbits.reporting.findings.units import unit_order
 from hiddenbits.reporting.fits import Fit
 from hiddenbits.reporting.sample import Sample
@@ -72,8 +72,8 @@ def chart(context: Context) -> Section:
 
 def _model(context: Context) -> Fit:
     """Return the model whose first two dimensions the map shows: that of the findings, or one of its own."""
-    fit = None if context.fits.curved else described(context)
-    return fit if fit is not None and fit.name in SCALES and len(fit.model.components_) > 1 else context.fits.map
+    fit = None if context.fits.curved else described_fit(context)
+    return fit if fit is not None and fit.name in DIMENSIONAL and len(fit.model.components_) > 1 else context.fits.map
 
 
 def _between_edges(fit: Fit) -> Floats:
@@ -95,7 +95,7 @@ def _ends(scales: int) -> list[str]:
 
 def _whose_scales(context: Context, fit: Fit) -> str:
     """Return which dimensions the map shows, if the findings describe another number of them, or another model."""
-    chosen = described(context)
+    chosen = described_fit(context)
     if chosen is not None and chosen.model is fit.model:
         scales = len(fit.model.components_)
         which = f"These are the first two of the {scales} dimensions of the model “{label(fit.name)}”."
@@ -109,7 +109,7 @@ def _whose_scales(context: Context, fit: Fit) -> str:
 
 def _class_probabilities(context: Context) -> Floats | None:
     """Return the probability of each class in each row, the largest class first, if the findings are about classes."""
-    fit = described(context)
+    fit = described_fit(context)
     if fit is None or fit.name != "LatentClassAnalysis":
         return None
     codes = np.asarray(fit.model.transform(context.sample.cells), np.float64)

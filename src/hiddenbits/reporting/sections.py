@@ -12,9 +12,9 @@ from hiddenbits.reporting.causes import causes
 from hiddenbits.reporting.comparison import comparison
 from hiddenbits.reporting.context import Context
 from hiddenbits.reporting.findings import Findings, find
-from hiddenbits.reporting.findings.finding import described
-from hiddenbits.reporting.findings.groups import SCALES
-from hiddenbits.reporting.findings.misfit import suspects
+from hiddenbits.reporting.findings.finding import described_fit
+from hiddenbits.reporting.findings.groups import DIMENSIONAL
+from hiddenbits.reporting.findings.misfit import possible_errors
 from hiddenbits.reporting.fits import CAUSES
 from hiddenbits.reporting.groups import groups
 from hiddenbits.reporting.pairs import pairs
@@ -62,9 +62,9 @@ def supported(context: Context) -> set[str]:
     keys.add("which")
     if context.fits.doubtful:
         return keys
-    fit = described(context)
+    fit = described_fit(context)
     shown = "" if fit is None else fit.name
-    scales = 0 if fit is None or shown not in SCALES else len(fit.model.components_)
+    scales = 0 if fit is None or shown not in DIMENSIONAL else len(fit.model.components_)
     wanted = {
         "map": True,
         "odd": True,
@@ -72,7 +72,7 @@ def supported(context: Context) -> set[str]:
         "classes": shown == "LatentClassAnalysis",
         "items": scales == 1,
         "causes": shown in CAUSES,
-        "cells": bool(suspects(context)[1]),
+        "cells": bool(possible_errors(context)[1]),
         "blanks": bool(np.isnan(context.sample.cells).any()),
     }
     return keys | {key for key, yes in wanted.items() if yes}
