@@ -45,9 +45,8 @@ def differences_of_ends(context: Context, fit: Fit, axis: int) -> Differences:
     """Return how the two ends of a dimension differ."""
     cells = context.sample.cells
     precision = float(np.asarray(fit.model.transform(cells), np.float64)[:, axis].var())
-    observed = END * min(1.0, precision) * (~np.isnan(cells)).sum(axis=0) * np.ones((2, 1))
-    contrast = Contrast(end_shares(fit.model, axis) * observed, observed)
-    return Differences(contrast, context.sample, least_rows(len(cells)))
+    n = END * min(1.0, precision) * (~np.isnan(cells)).sum(axis=0) * np.ones((2, 1))
+    return Differences(Contrast(end_shares(fit.model, axis) * n, n), context.sample, least_rows(len(cells)))
 
 
 def directions(context: Context, fit: Fit) -> list[Finding]:
@@ -68,7 +67,7 @@ def directions(context: Context, fit: Fit) -> list[Finding]:
         ones = f" {diff.ones}" if diff.ones == "1s" else ""
         words = (f"many{ones}", f"few{ones}") if diff.direction else ("one end", "the other")
         drawing = dumbbells(diff.lines(flipped=flipped), alt, words)
-        total = sample.look.n_rows
+        total = sample.summary.n_rows
         findings.append(Finding("directions", sentence, numbers, drawing, "map", len(sample.cells), total, title))
     return findings
 
@@ -171,5 +170,5 @@ def connections(context: Context) -> list[Finding]:
     lines = [(sample.names[pair.first], pair.with_second, pair.without) for pair in pairs]
     drawing = dumbbells(lines, f"{title} of two columns.", ("with", "without"))
     return [
-        Finding("connections", sentence, numbers, drawing, "table", len(sample.cells), sample.look.n_rows, title),
+        Finding("connections", sentence, numbers, drawing, "table", len(sample.cells), sample.summary.n_rows, title),
     ]

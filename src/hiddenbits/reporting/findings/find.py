@@ -45,7 +45,7 @@ def find(context: Context) -> Findings:
     table, numbers = about_table(context)
     picture, more = about_model(context)
     findings: list[Finding] = []
-    if context.sample.worth_it and not context.fits.doubtful:
+    if context.sample.enough_data and not context.fits.no_structure:
         fit = described_fit(context)
         simple = bool(more.get("simple", 1))
         on_units = [] if fit is None or not simple else STRUCTURE_FINDERS[fit.name](context, fit)
@@ -75,11 +75,11 @@ MODEL_OUTPUT = {
 
 def next_steps(context: Context, findings: Sequence[Finding]) -> tuple[str, ...]:
     """Return what to do next, the most useful first."""
-    if not context.sample.worth_it:
+    if not context.sample.enough_data:
         return ("Collect more rows, or columns that vary.",)
     compared, (origin, every_column) = context.fits.compared, context.origin_of_models
     compare_code = f"`{origin.compare(context.sample.seed)}`"
-    if context.fits.doubtful:
+    if context.fits.no_structure:
         return (
             "Stop here, or collect more rows: a weak association between columns is detected only with many rows.",
             f"{compare_code} shows the score of each model.",
@@ -133,7 +133,7 @@ def _recoding_step(context: Context) -> list[str]:
 def _other_data(context: Context, every_column: bool) -> str:
     """Return which rows and columns the command fits the model to, if they are not those of the report."""
     sample = context.sample
-    data = [] if sample.every_row else [f"all {sample.look.n_rows:,} rows (the report used {len(sample.rows):,})"]
+    data = [] if sample.every_row else [f"all {sample.summary.n_rows:,} rows (the report used {len(sample.rows):,})"]
     if not every_column:
-        data.append(f"all {sample.look.n_columns:,} columns (the report used {len(sample.names):,})")
+        data.append(f"all {sample.summary.n_columns:,} columns (the report used {len(sample.names):,})")
     return f", fitted to {' and '.join(data)}" if data else ""

@@ -109,7 +109,7 @@ def groups(context: Context, fit: Fit) -> list[Finding]:
     by = plain(str(context.by), 40)
     alt = f"Groups of {by}, with two standard errors."
     drawing = dots(lines, alt) if has_dimensions else bars(lines, alt, [percent(value) for _, value, _ in lines])
-    total = context.sample.look.n_rows
+    total = context.sample.summary.n_rows
     return [Finding("groups", sentence, numbers, drawing, "groups", len(labels), total, f"Groups of {by}")]
 
 

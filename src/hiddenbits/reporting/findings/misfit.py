@@ -34,12 +34,11 @@ def pairs(context: Context) -> list[Finding]:
     sample, model = context.sample, context.fits.best.model
     residuals = diagnostics.residual_pairs(model, sample.cells)
     limit = float(norm.isf(BY_CHANCE / 2.0 / max(1, len(residuals))))
-    gaps = np.abs(residuals["observed"] - residuals["expected"])
     enough = np.maximum(residuals["observed"], residuals["expected"]) >= least_rows(len(sample.cells))
     column_of = {f"x{j}": j for j in range(len(sample.names))}
     first, second = ([column_of[name] for name in residuals[key]] for key in ("first", "second"))
     fair = ~blanks_follow(sample.cells)[first, second]
-    enough &= gaps >= MIN_DIFFERENCE * residuals["rows"]
+    enough &= np.abs(residuals["observed"] - residuals["expected"]) >= MIN_DIFFERENCE * residuals["rows"]
     named = residuals[(np.abs(residuals["residual"]) > limit) & enough & fair]
     if not len(named):
         return []
@@ -76,7 +75,7 @@ def expected_as_low(context: Context) -> tuple[Floats, Floats]:
     Reference rows are sampled from the model, and get the missing values of real rows. The expected number is the share
     of reference rows below, times the number of rows; in the lowest 5% the share is extrapolated by an exponential.
     """
-    sample, judge = context.sample, context.fits.judge
+    sample, judge = context.sample, context.fits.outlier_model
     n, size = len(sample.cells), N_SAMPLED if context.fits.best.model._likelihood_kind == "exact" else N_SAMPLED_SLOW
     sampled = np.asarray(judge.sample(size, random_state=sample.seed), np.float64)
     blank = np.isnan(sample.cells)
@@ -208,7 +207,7 @@ def _finding(
     *,
     rows: bool = False,
 ) -> Finding:
-    n, total = len(context.sample.cells), context.sample.look.n_rows
+    n, total = len(context.sample.cells), context.sample.summary.n_rows
     return Finding(kind, sentence, numbers, drawing, evidence, n, total, title, rows)  # type: ignore[arg-type]
 
 
@@ -220,7 +219,7 @@ MIN_CERTAINTY = 0.9  # probability with which a missing value is predicted
 
 def missing(context: Context) -> list[Finding]:
     """Describe the missing values of all rows, and how many the chosen model predicts with certainty."""
-    summary = context.sample.look
+    summary = context.sample.summary
     share = summary.n_blank / (summary.n_rows * summary.n_columns)
     blank = np.isnan(context.sample.cells)
     if share < MIN_MISSING_SHARE or not blank.any():

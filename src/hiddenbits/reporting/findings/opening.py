@@ -27,11 +27,11 @@ CLEAR_LEAD = 4.0  # standard errors; a larger lead of the best model is called c
 
 def about_table(context: Context) -> tuple[str, dict[str, Number]]:
     """Summarize the table."""
-    summary = context.sample.look
+    summary = context.sample.summary
     share = summary.n_ones / max(1, int(summary.observed.sum()))
-    missing_share = summary.n_blank / max(1, summary.n_rows * summary.n_columns)
-    missing = f"{percent(missing_share)} of all cells are missing" if summary.n_blank else "none is missing"
-    values = context.sample.every_value
+    blank = summary.n_blank / max(1, summary.n_rows * summary.n_columns)
+    missing = f"{percent(blank)} of all cells are missing" if summary.n_blank else "none is missing"
+    values = context.sample.all_values
     noun, codes = ("yes/no column", "") if values.all_yes else ("column", " with two values each")
     text = (
         f"A table of {count(summary.n_rows, 'row')} and {count(summary.n_columns, noun)}{codes}: {percent(share)} of "
@@ -52,8 +52,7 @@ def about_table(context: Context) -> tuple[str, dict[str, Number]]:
         text += (
             f" Not used: {count(len(other), 'column')} that {'is' if len(other) == 1 else 'are'} not binary ({names})."
         )
-    numbers: dict[str, Number] = {"rows": summary.n_rows, "columns": summary.n_columns, "share of 1s": share}
-    return text, numbers | {"share missing": missing_share}
+    return text, {"rows": summary.n_rows, "columns": summary.n_columns, "share of 1s": share, "share missing": blank}
 
 
 def about_coding(context: Context) -> tuple[str, dict[str, str]]:
@@ -76,13 +75,13 @@ def _unused_columns(context: Context) -> list[str]:
 
 def about_model(context: Context) -> tuple[str, dict[str, Number]]:
     """Describe which model fits and how certain that is."""
-    if not context.sample.worth_it:
+    if not context.sample.enough_data:
         return "The table is too small, or its columns vary too little, to fit a model.", {}
     result = context.fits.compared
     best, tied = result.entry(result.best), result.ties()
     numbers: dict[str, Number] = {"models": len(result.entries) - 1, "test rows": result.n_test}
     numbers |= {"chosen": best.model, "chosen size": best.size}
-    if context.fits.doubtful:
+    if context.fits.no_structure:
         text = (
             f"No latent structure was found: none of {in_words(len(result.entries) - 1)} models predicts held-out rows "
             f"clearly better than the {context.sample.values.share} in each column alone. A weak association of a few "

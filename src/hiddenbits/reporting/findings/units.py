@@ -94,7 +94,7 @@ def _finding(
     context: Context, kind: str, title: str, text: str, numbers: dict[str, Number], diff: Differences, units: UnitCounts
 ) -> Finding:
     drawing = dumbbells(diff.lines(), f"{title}; {DOTS_AND_RINGS}.")
-    total = context.sample.look.n_rows
+    total = context.sample.summary.n_rows
     return Finding(kind, text, numbers, drawing, kind, units.n, total, title)  # type: ignore[arg-type]
 
 

@@ -31,7 +31,7 @@ def join(phrases: Sequence[str]) -> str:
 
 def among_rows(context: Context, rows: int) -> str:
     """Return the rows that a value is based on, ", among 2,366 of the 9,835 rows"; "" if it is based on all rows."""
-    total = context.sample.look.n_rows
+    total = context.sample.summary.n_rows
     return "" if rows == total else f", among {rows:,} of the {count(total, 'row')}"
 
 
