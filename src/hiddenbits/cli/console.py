@@ -12,10 +12,10 @@ from typing import Any
 from hiddenbits.cli.words import in_options
 from hiddenbits.quoting import json_escaped, message_of, name_of, printable
 
-# Options of this run: errors with a traceback; no progress, because of this command or --quiet.
+# Options of this run. debug: print tracebacks. silent: --quiet was given. quiet: this command shows no progress.
 state = {"debug": False, "quiet": False, "silent": False}
-LOOK = "hiddenbits look TABLE"  # as messages of the library have it
-look_command = {"text": LOOK}  # the same for the table that this run reads
+LOOK = "hiddenbits look TABLE"  # the command in messages of the library
+look_command = {"text": LOOK}  # the command for the table that this run reads
 
 
 def reword(text: str) -> str:
@@ -45,7 +45,7 @@ def set_output(*, debug: bool = False, quiet: bool = False, log_level: str | Non
     state["debug"], state["silent"] = debug, quiet
     logger = logging.getLogger("hiddenbits")
     for handler in [handler for handler in logger.handlers if type(handler) is logging.StreamHandler]:
-        logger.removeHandler(handler)  # of an earlier command in this process
+        logger.removeHandler(handler)  # left by an earlier command in this process
     logger.setLevel(logging.NOTSET if log_level is None else log_level.upper())
     if log_level is not None:
         to_screen = logging.StreamHandler()

@@ -30,13 +30,13 @@ def make_estimator(word: str, n_components: int | None, random_state: int, setti
 
     model = family(word)
     estimator_class = getattr(hiddenbits, model.name)
-    known = estimator_class().get_params()
+    params_of_model = estimator_class().get_params()
     params: dict[str, Any] = {}
     if n_components is not None:
-        if "n_components" not in known:
+        if "n_components" not in params_of_model:
             raise ValueError(f"{model.word} has no components: remove --n-components.")
         params["n_components"] = n_components
-    if "random_state" in known:
+    if "random_state" in params_of_model:
         params["random_state"] = random_state
     estimator = estimator_class(**params)
     for text in settings:
@@ -46,9 +46,9 @@ def make_estimator(word: str, n_components: int | None, random_state: int, setti
             estimator.set_params(**{group: groups[group] for group in groups if name.startswith(f"{group}.")})
             estimator.set_params(**{name.replace(".", "__") if equals else "": _parsed(setting)})
         except (ValueError, AttributeError) as error:
-            if equals and name.partition(".")[0] in known and isinstance(error, ValueError):
+            if equals and name.partition(".")[0] in params_of_model and isinstance(error, ValueError):
                 raise
-            names = ", ".join(sorted(known))
+            names = ", ".join(sorted(params_of_model))
             raise ValueError(f"--set {text}: write name=value, where the name is one of: {names}.") from None
     return estimator
 

@@ -22,7 +22,7 @@ from hiddenbits.cli.console import print_note, state
 if TYPE_CHECKING:
     from rich.console import Console
 
-SLOW = 2.0  # seconds after which a bar is shown
+SLOW = 2.0  # seconds of work after which the bar appears
 EVERY = float(os.environ.get("HIDDENBITS_SECONDS_A_LINE", "30"))  # seconds between lines; tests use fewer
 
 

@@ -125,7 +125,7 @@ class OptionSpec(NamedTuple):
     default: Any = None
 
 
-MANY = list[str] | None
+REPEATED = list[str] | None
 OPTION_SPECS = {
     "empty": OptionSpec(
         "Meaning of an empty cell: 'zero', 'missing', or 'auto': 0 in baskets and sparse files, otherwise missing.",
@@ -133,24 +133,24 @@ OPTION_SPECS = {
         default="auto",
     ),
     "threshold": OptionSpec("Numbers above this threshold become 1, others 0.", float | None),
-    "columns": OptionSpec("A column to use; all others become metadata. Can be repeated.", MANY, list),
-    "drop": OptionSpec("A column to exclude, or a pattern such as 'x*'. Can be repeated.", MANY, list),
-    "id": OptionSpec("A column of row names. Can be repeated.", MANY, list),
+    "columns": OptionSpec("A column to use; all others become metadata. Can be repeated.", REPEATED, list),
+    "drop": OptionSpec("A column to exclude, or a pattern such as 'x*'. Can be repeated.", REPEATED, list),
+    "id": OptionSpec("A column of row names. Can be repeated.", REPEATED, list),
     "recode": OptionSpec(
         "The values coded as 1: q3:yes=1 (others are 0), or age:'>40'. q3:one-hot makes one indicator per value; this "
         "violates the local independence that latent class models assume. Can be repeated.",
-        MANY,
+        REPEATED,
         recode_values,
     ),
     "missing": OptionSpec(
         "A code of missing values, such as -99, or in one column, q3:9; 'none' for no codes. Can be repeated.",
-        MANY,
+        REPEATED,
         _missing,
     ),
     "column_types": OptionSpec(
         "Column type: 'binary', 'nominal' or 'ordinal' for all columns, q3:ordinal for one, q3:low,middle,high with "
         "levels, q3:metadata to exclude it. Can be repeated.",
-        MANY,
+        REPEATED,
         _types,
     ),
     "sample_weight": OptionSpec("A column of row weights, such as counts of equal rows; no model uses it."),
@@ -158,7 +158,7 @@ OPTION_SPECS = {
     "reader": OptionSpec(
         "A further option of the file reader, as name=value: skip_top=1 skips a title, skip_end=1 a row of totals. Can "
         "be repeated.",
-        MANY,
+        REPEATED,
         _reader,
     ),
     "names": OptionSpec("A text file with the column names, one per line.", Path | None, _names),
@@ -170,7 +170,7 @@ OPTION_SPECS = {
     "sheet": OptionSpec("The sheet of a spreadsheet, by name or number from 0.", parse=_sheet, panel=FILE),
     "split": OptionSpec(
         "The separator of several codes in a cell, such as ';', or in one column, 'codes:;'. Can be repeated.",
-        MANY,
+        REPEATED,
         _split,
         FILE,
     ),

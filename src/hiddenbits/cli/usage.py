@@ -11,7 +11,7 @@ from typer.core import TyperGroup
 
 from hiddenbits.quoting import printable
 
-UsageError: Any = typer.BadParameter.__mro__[1]  # of click, or of the copy of it that later versions of typer hold
+UsageError: Any = typer.BadParameter.__mro__[1]  # click's class; later versions of typer include a copy of click
 
 
 class PrintableGroup(TyperGroup):

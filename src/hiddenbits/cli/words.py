@@ -10,8 +10,8 @@ from typing import Any
 from hiddenbits.cli.reading import OPTION_SPECS, READER
 from hiddenbits.commands import shell_word
 
-OTHERS = ("checkpoint", "color", "folder", "n_components", "n_jobs", "random_state")
-FLAGS = {name: f"--{name.replace('_', '-')}" for name in (*OPTION_SPECS, *OTHERS) if name != "reader"}
+OTHER_OPTIONS = ("checkpoint", "color", "folder", "n_components", "n_jobs", "random_state")
+FLAGS = {name: f"--{name.replace('_', '-')}" for name in (*OPTION_SPECS, *OTHER_OPTIONS) if name != "reader"}
 # Parameters of open_table that the command line does not have.
 ONLY_IN_PYTHON = [
     "array",
@@ -47,10 +47,10 @@ def in_options(text: str) -> str:
     text = text.replace(" Pass the options below to open_table(X, ...), and fit the table that it returns.", "")
     # scikit-learn's message for a parameter that is out of range
     text = re.sub(r"The '(\w+)' parameter of \w+", lambda match: f"The value of {FLAGS.get(match[1], match[1])}", text)
-    others = [name for name, _ in OPTION.findall(text) if name not in FLAGS and name not in READER]
-    of_models = _settings() if others else frozenset()
+    parameters = [name for name, _ in OPTION.findall(text) if name not in FLAGS and name not in READER]
+    of_models = _settings() if parameters else frozenset()
     translated = OPTION.sub(lambda match: _option(match[1], match[2], of_models) or match[0], text)
-    untranslated = ", ".join(f"{name}=" for name in dict.fromkeys(others) if name in ONLY_IN_PYTHON)
+    untranslated = ", ".join(f"{name}=" for name in dict.fromkeys(parameters) if name in ONLY_IN_PYTHON)
     note = f" (The command line has no {untranslated}: use open_table in Python.)"
     return translated + note if untranslated else translated
 

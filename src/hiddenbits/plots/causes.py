@@ -83,21 +83,21 @@ def causes(
     importance = np.abs(strengths).max(axis=1) * (1.0 if activity is None else activity)
     shown = np.sort(np.argsort(-importance, kind="stable")[:most])
     pairs = _strongest_links(strengths[shown], links)
-    columns, line = _order(strengths[shown], pairs)
+    columns, line_of = _order(strengths[shown], pairs)
     names, n, d = column_names(model), len(shown), len(columns)
-    own, ax = ax is None, axes_or_new(ax, (7.0, 0.8 + 0.24 * max(d, 1.8 * n)))
+    is_new, ax = ax is None, axes_or_new(ax, (7.0, 0.8 + 0.24 * max(d, 1.8 * n)))
     y_causes = d * (1.0 - (np.arange(n) + 0.5) / n)
     largest = max((abs(strengths[shown[i], j]) for i, j in pairs), default=1.0)
     for i, j in pairs:
         value = strengths[shown[i], j]
-        _curve(ax, y_causes[i], d - line[j] - 0.5, LARGEST_WIDTH * abs(value) / largest, ON if value > 0.0 else OFF)
+        _curve(ax, y_causes[i], d - line_of[j] - 0.5, LARGEST_WIDTH * abs(value) / largest, ON if value > 0.0 else OFF)
     for i, cause in enumerate(shown):
         share_on = "" if activity is None else f"\non in {activity[cause]:.0%}"
         ax.text(-0.05, y_causes[i], f"cause {cause + 1}{share_on}", ha="right", va="center", fontsize=9, color=INK)
     for j in columns:
         best = max((abs(strengths[shown[i], k]), strengths[shown[i], k]) for i, k in pairs if k == j)[1]
         text = f"{shortened(names[j])}  {best:.2f}"
-        as_plain(ax.text(1.05, d - line[j] - 0.5, text, ha="left", va="center", fontsize=8, color=INK))
+        as_plain(ax.text(1.05, d - line_of[j] - 0.5, text, ha="left", va="center", fontsize=8, color=INK))
     ax.scatter(np.zeros(n), y_causes, s=45, color=INK, zorder=3)
     ax.scatter(np.ones(d), d - np.arange(d) - 0.5, s=14, color=INK, zorder=3)
     share = (0.4 + 0.062 * max(len(shortened(names[j])) for j in columns)) / 7.0  # of the width, for the names
@@ -113,7 +113,7 @@ def causes(
 
         handles = [Line2D([], [], color=color, lw=3) for color in (ON, OFF)]
         legend(ax, handles, ["switches on", "switches off"], outside=fills_figure(ax))
-    if own:
+    if is_new:
         settle(ax)
     return ax
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 BACKGROUND = "#a0a0a0"  # a gray on which both black and white are visible
 LARGEST_SIDE = 0.92  # of a square, in cells: neighbors do not touch
 GAP = 1.0  # cells between panels
-HEAD = 1.7  # cells above a panel, for its threshold and its number
+HEAD_HEIGHT = 1.7  # cells above a panel, for its threshold and its number
 
 
 class HintonData(NamedTuple):
@@ -126,11 +126,11 @@ def _hinton_data(
     return HintonData(weights, labels, drawn_thresholds, names)
 
 
-def _squares(ax: Axes, x: Floats, y: Floats, values: Floats, most: float, cell: float = 1.0) -> None:
-    """Draw squares around these centers; that of the value `most` nearly fills a cell."""
+def _squares(ax: Axes, x: Floats, y: Floats, values: Floats, largest: float, cell: float = 1.0) -> None:
+    """Draw squares around these centers; that of the value `largest` nearly fills a cell."""
     from matplotlib.collections import PolyCollection
 
-    share = np.minimum(np.abs(values) / most, 1.0) if most > 0.0 else np.zeros_like(values)
+    share = np.minimum(np.abs(values) / largest, 1.0) if largest > 0.0 else np.zeros_like(values)
     visible = share > 0.0
     half = 0.5 * LARGEST_SIDE * cell * np.sqrt(share[visible])
     corners = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
@@ -158,14 +158,14 @@ def _panels(data: HintonData, most: float, shape: tuple[int, int], across: int |
     if across < 1:
         raise ValueError(f"across={across}: give at least 1 panel per line.")
     down, along = np.divmod(np.arange(m), across)
-    head = HEAD * max(1.0, height / 12.0)
+    head = HEAD_HEIGHT * max(1.0, height / 12.0)
     lefts = np.asarray((width + GAP) * along, np.float64)
     tops = np.asarray(-(height + head + GAP) * down, np.float64)
     n_lines, n_panels = int(down[-1]) + 1, min(m, across)
-    wide = (width + GAP) * n_panels
-    tall = (height + head + GAP) * n_lines
+    total_width = (width + GAP) * n_panels
+    total_height = (height + head + GAP) * n_lines
     size = min(9.0, 1.0 * n_panels + 0.5)
-    ax = axes_or_new(ax, (size, size * tall / wide))
+    ax = axes_or_new(ax, (size, size * total_height / total_width))
     r, c = np.divmod(np.arange(d, dtype=np.float64), width)
     for number, (left, top, weights) in enumerate(zip(lefts, tops, data.weights, strict=True)):
         _background(ax, left, top - height, width, height)
@@ -179,7 +179,7 @@ def _panels(data: HintonData, most: float, shape: tuple[int, int], across: int |
             _background(ax, column - side / 2.0, line - side / 2.0, side, side)
         most = float(np.abs(data.thresholds).max())
         _squares(ax, x, y, data.thresholds, most, 0.85 * side)  # within its background: white is invisible on paper
-    ax.set_xlim(-GAP / 2.0, wide - GAP / 2.0)
+    ax.set_xlim(-GAP / 2.0, total_width - GAP / 2.0)
     ax.set_ylim(tops.min() - height - GAP / 2.0, head)
     ax.set_aspect("equal", adjustable="box")
     ax.set_axis_off()

@@ -92,7 +92,7 @@ def images(
     return ax
 
 
-def _lattice(number: int, span: float, tall: float) -> tuple[Floats, Floats, Floats]:
+def _lattice(number: int, span: float, aspect: float) -> tuple[Floats, Floats, Floats]:
     """Return the positions of a regular lattice, the lower left corners of their images, and the size of an image.
 
     Images are as large as possible without touching their neighbors, and centered at their positions.
@@ -100,5 +100,5 @@ def _lattice(number: int, span: float, tall: float) -> tuple[Floats, Floats, Flo
     steps = np.linspace(-span, span, number) if number > 1 else np.zeros(1)
     positions = np.stack(np.meshgrid(steps, steps), axis=-1).reshape(-1, 2)
     largest = 0.94 * (steps[1] - steps[0] if number > 1 else 2.0 * span)
-    side = largest * np.array([1.0, tall]) / max(1.0, tall)
+    side = largest * np.array([1.0, aspect]) / max(1.0, aspect)
     return positions, positions - side / 2.0, side

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 NAME_BACKGROUND = {"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 0.4}  # keeps names legible on lines
-LINE_SHARES = (0.96, 0.04, 0.88, 0.12, 0.8, 0.2, 0.7, 0.3, 0.6, 0.4, 0.5)  # of its length, where a name may stand
+LINE_SHARES = (0.96, 0.04, 0.88, 0.12, 0.8, 0.2, 0.7, 0.3, 0.6, 0.4, 0.5)  # where to try a name along its line
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +166,7 @@ LEAST_CORRELATION = 0.3  # arrows of columns with a smaller correlation are not 
 LONGEST_ARROW = 0.75  # as a share of the way from 0 to the frame
 ARROW_COLOR = COLORS[1]
 ROWS_ALPHA = 0.35  # opacity of the rows behind arrows
-ARROW_SHARES = (0.85, 0.7, 0.55, 0.4)  # of the length of an arrow, where a name may stand if it does not fit at the tip
+ARROW_SHARES = (0.85, 0.7, 0.55, 0.4)  # along the arrow: where to try its name if it does not fit at the tip
 
 
 def correlations(model: BaseEstimator, pair: list[int]) -> Floats:

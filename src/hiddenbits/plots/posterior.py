@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 POINTS = 241  # grid points along each axis
 P_RANGE = 1e-300, 1.0 - 1e-16  # probabilities are clipped to this range, beyond which are rounding errors
-PIECE = 1 << 20  # cells (points x columns) processed together
+PIECE_CELLS = 1 << 20  # cells (points x columns) processed together
 HALF_WIDTHS = 10.0, 5.5  # of the first and the second grid, in standard deviations
 
 
@@ -170,7 +170,7 @@ def _density(model: BaseEstimator, cells: Floats, x: Floats, y: Floats) -> Float
     points = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
     observed = ~np.isnan(cells)
     log_p = -0.5 * (points * points).sum(axis=1)
-    step = max(1, PIECE // max(1, len(cells)))
+    step = max(1, PIECE_CELLS // max(1, len(cells)))
     for start in range(0, len(points), step):
         piece = slice(start, start + step)
         p = np.clip(model.inverse_transform(points[piece])[:, observed], *P_RANGE)

@@ -24,7 +24,7 @@ from hiddenbits.plots.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-TALL = 30  # with more lines the axis is labeled at the top, too
+MAX_LINES_WITHOUT_TOP_LABELS = 30  # a plot with more lines has axis labels at the top, too
 
 
 def profiles(
@@ -122,7 +122,7 @@ def profiles(
     ax.set_xlabel("share of answers within each class" if by_level else "share of 1s")
     ax.grid(axis="x", color=GRAY, alpha=0.25, lw=0.6)
     ax.tick_params(axis="y", length=0)
-    ax.tick_params(axis="x", labeltop=len(labels) > TALL)
+    ax.tick_params(axis="x", labeltop=len(labels) > MAX_LINES_WITHOUT_TOP_LABELS)
     ax.spines[["top", "right", "left"]].set_visible(False)
     if legends:
         names = [f"class {k + 1} ({share:.0%} of rows)" for k, share in enumerate(weights)]

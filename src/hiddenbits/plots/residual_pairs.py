@@ -13,7 +13,7 @@ from hiddenbits.plots.style import COLORS, GRAY, INK, SMALL, as_plain, axes_or_n
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-CHANCE = 2.0  # the residuals of about 95% of the pairs are within 2 if the model is true
+CHANCE_BAND = 2.0  # if the model is true, about 95% of the residuals are between -2 and 2
 
 
 def residual_pairs(model: BaseEstimator, X: object, *, most: int = 15, ax: Axes | None = None) -> Axes:
@@ -59,9 +59,9 @@ def residual_pairs(model: BaseEstimator, X: object, *, most: int = 15, ax: Axes 
     names = [f"{shortened(a)}, {shortened(b)}" for a, b in zip(columns["first"], columns["second"], strict=True)]
     own, ax = ax is None, axes_or_new(ax, (5.0 + 0.062 * max(map(len, names), default=0), 1.0 + 0.26 * n))
     y = np.arange(n, dtype=np.float64)
-    ax.axvspan(-CHANCE, CHANCE, color=GRAY, alpha=0.2, lw=0, zorder=0.5)
+    ax.axvspan(-CHANCE_BAND, CHANCE_BAND, color=GRAY, alpha=0.2, lw=0, zorder=0.5)
     ax.barh(y, residual, height=0.6, color=[COLORS[0] if r > 0.0 else COLORS[1] for r in residual], zorder=2)
-    largest = max(float(np.abs(residual).max(initial=0.0)), CHANCE)
+    largest = max(float(np.abs(residual).max(initial=0.0)), CHANCE_BAND)
     for y_pair, value, observed, expected in zip(y, residual, columns["observed"], columns["expected"], strict=True):
         side = 1.0 if value >= 0.0 else -1.0
         ax.text(
@@ -78,7 +78,7 @@ def residual_pairs(model: BaseEstimator, X: object, *, most: int = 15, ax: Axes 
         as_plain(text)
     ax.set_ylim(n - 0.4, -0.6)
     right, left = (1.7 * largest * (side * residual > 0.0).any() for side in (1.0, -1.0))
-    ax.set_xlim(min(-1.2 * CHANCE, -left), max(1.2 * CHANCE, right))
+    ax.set_xlim(min(-1.2 * CHANCE_BAND, -left), max(1.2 * CHANCE_BAND, right))
     ax.axvline(0.0, color=INK, lw=0.8, zorder=2.5)
     ax.set_xlabel("residual (right: together more often than expected)", fontsize=9)
     ax.tick_params(axis="y", length=0)

@@ -14,7 +14,7 @@ from hiddenbits.plots.style import GRAY, glyph
 
 DECIMALS = 6  # positions that agree to this many decimals are the same: equal rows agree to about 1e-9
 MOST_CATEGORIES = 20
-LARGEST_AREA, UNIT_AREA, SMALLEST_AREA = 800.0, 22.0, 2.0  # of a glyph, in points^2
+LARGEST_AREA, UNIT_AREA, SMALLEST_AREA = 800.0, 22.0, 2.0  # of the marker of a position, in points^2
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from hiddenbits.plots.style import SMALL, as_plain, axes_or_new, shortened, trim
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-GAP = 0.1  # between images, in widths of an image
+GAP = 0.1  # between images, relative to the width of an image
 
 
 def strips(frames: Any, shape: tuple[int, int], *, ax: Axes | None = None) -> Axes:
@@ -53,17 +53,17 @@ def strips(frames: Any, shape: tuple[int, int], *, ax: Axes | None = None) -> Ax
     rows = [_pixels(frames, shape)] if sequences is None else list(sequences.values())
     if not rows:
         raise ValueError("There is nothing to draw: the dict is empty.")
-    tall = shape[0] / shape[1]
+    height = shape[0] / shape[1]
     across = max(len(row) for row in rows)
-    own, ax = ax is None, axes_or_new(ax, (0.9 * across, 0.9 * tall * len(rows) + 0.2))
+    own, ax = ax is None, axes_or_new(ax, (0.9 * across, 0.9 * height * len(rows) + 0.2))
     for number, row in enumerate(rows):
-        bottom = -number * (tall + GAP)
+        bottom = -number * (height + GAP)
         for column, image in enumerate(row):
-            _draw(ax, image, column * (1.0 + GAP), bottom, tall, (0.0, 1.0), "gray_r")
+            _draw(ax, image, column * (1.0 + GAP), bottom, height, (0.0, 1.0), "gray_r")
         if sequences is not None:
-            text = ax.text(-GAP, bottom + tall / 2, shortened(list(sequences)[number]), ha="right", va="center")
+            text = ax.text(-GAP, bottom + height / 2, shortened(list(sequences)[number]), ha="right", va="center")
             as_plain(text).set_fontsize(9)
-    return _set_limits(ax, across, len(rows), tall, GAP, own=own)
+    return _set_limits(ax, across, len(rows), height, GAP, own=own)
 
 
 def components(
@@ -120,16 +120,16 @@ def components(
     across = int(np.ceil(np.sqrt(len(images)))) if across is None else int(across)
     if across < 1:
         raise ValueError(f"across={across}: give at least 1 image per row.")
-    most = np.abs(images).max(axis=(1, 2) if scale == "own" else None, keepdims=True).ravel()
-    most, tall = np.broadcast_to(np.where(most > 0.0, most, 1.0), len(images)), shape[0] / shape[1]
+    largest = np.abs(images).max(axis=(1, 2) if scale == "own" else None, keepdims=True).ravel()
+    largest, height = np.broadcast_to(np.where(largest > 0.0, largest, 1.0), len(images)), shape[0] / shape[1]
     down, along = np.divmod(np.arange(len(images)), across)
-    own, ax = ax is None, axes_or_new(ax, (1.1 * across, 1.25 * tall * (down[-1] + 1)))
-    between = 2.0 * GAP
+    own, ax = ax is None, axes_or_new(ax, (1.1 * across, 1.25 * height * (down[-1] + 1)))
+    row_gap = 2.0 * GAP
     for number, image in enumerate(images):
-        left, bottom = along[number] * (1.0 + GAP), -down[number] * (tall + between)
-        _draw(ax, image, left, bottom, tall, (-most[number], most[number]), "RdBu_r")
-        ax.text(left, bottom + tall + 0.01, f"{number + 1}", ha="left", va="bottom", fontsize=SMALL)
-    return _set_limits(ax, min(across, len(images)), int(down[-1]) + 1, tall, between, own=own)
+        left, bottom = along[number] * (1.0 + GAP), -down[number] * (height + row_gap)
+        _draw(ax, image, left, bottom, height, (-largest[number], largest[number]), "RdBu_r")
+        ax.text(left, bottom + height + 0.01, f"{number + 1}", ha="left", va="bottom", fontsize=SMALL)
+    return _set_limits(ax, min(across, len(images)), int(down[-1]) + 1, height, row_gap, own=own)
 
 
 def _pixels(values: Any, shape: tuple[int, int]) -> Floats:
@@ -143,17 +143,17 @@ def _pixels(values: Any, shape: tuple[int, int]) -> Floats:
 
 
 def _draw(
-    ax: Axes, image: Floats, left: float, bottom: float, tall: float, limits: tuple[float, float], colors: str
+    ax: Axes, image: Floats, left: float, bottom: float, height: float, limits: tuple[float, float], colors: str
 ) -> None:
-    extent = (left, left + 1.0, bottom, bottom + tall)
+    extent = (left, left + 1.0, bottom, bottom + height)
     low, high = limits
     ax.imshow(image, cmap=colors, vmin=low, vmax=high, extent=extent, interpolation="nearest", aspect="auto")
 
 
-def _set_limits(ax: Axes, across: int, down: int, tall: float, between: float, *, own: bool) -> Axes:
+def _set_limits(ax: Axes, across: int, down: int, height: float, row_gap: float, *, own: bool) -> Axes:
     """Set the limits around the images, and hide the axes."""
     ax.set_xlim(-0.05, across * (1.0 + GAP) - GAP + 0.05)
-    ax.set_ylim(-(down - 1) * (tall + between) - 0.05, tall + between)
+    ax.set_ylim(-(down - 1) * (height + row_gap) - 0.05, height + row_gap)
     ax.set_aspect("equal", adjustable="box")
     ax.set_axis_off()
     if own:

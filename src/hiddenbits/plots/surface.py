@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 POINTS = 121  # along each side of the plot
-STEP = 1e-4  # of central differences
+DERIVATIVE_STEP = 1e-4  # of latent positions, for central differences
 PIECE = 1 << 20  # cells (positions x columns) processed together
-LEAST_DISTANCE = 1e-12  # of probabilities from 0 and 1: they are clipped to it
+LEAST_DISTANCE = 1e-12  # of probabilities from 0 and 1; closer ones are clipped
 SHADES = ("white", "#9c9c9c")  # dark enough to be visible, light enough for rows and names on it
 
 
@@ -62,9 +62,9 @@ def draw_contours(ax: Axes, model: BaseEstimator, pair: list[int], most: int | N
 
 def slopes(model: BaseEstimator, positions: Floats, pair: list[int]) -> Floats:
     """Return the derivatives of P(1) by two dimensions, (2, positions, columns), by central differences."""
-    steps = STEP * np.eye(2)
+    steps = DERIVATIVE_STEP * np.eye(2)
     p = [[_probabilities(model, positions + sign * step, pair) for sign in (1.0, -1.0)] for step in steps]
-    return np.stack([(after - before) / (2.0 * STEP) for after, before in p])
+    return np.stack([(after - before) / (2.0 * DERIVATIVE_STEP) for after, before in p])
 
 
 def draw_borders(ax: Axes, model: BaseEstimator, pair: list[int]) -> list[str]:
@@ -88,8 +88,8 @@ def _largest_change(slope: Floats) -> Floats:
     It is the root of the largest eigenvalue of J'J. The root of its determinant, the magnification of areas, is 0 on a
     border between two groups if nothing changes along the border.
     """
-    first, both, second = ((slope[a] * slope[b]).sum(axis=1) for a, b in ((0, 0), (0, 1), (1, 1)))
-    return np.asarray(np.sqrt((first + second) / 2.0 + np.hypot((first - second) / 2.0, both)))
+    xx, xy, yy = ((slope[a] * slope[b]).sum(axis=1) for a, b in ((0, 0), (0, 1), (1, 1)))
+    return np.asarray(np.sqrt((xx + yy) / 2.0 + np.hypot((xx - yy) / 2.0, xy)))
 
 
 def _probabilities(model: BaseEstimator, positions: Floats, pair: list[int]) -> Floats:

@@ -1,4 +1,4 @@
-"""The first section: what the table is."""
+"""The first section, a summary of the table, and the last one, how to reproduce the report."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from hiddenbits.reporting.sample import MOST_COLUMNS, Sample
 from hiddenbits.reporting.svg import bar
 from hiddenbits.reporting.text import Paragraph, Part, Section, TextTable, count, name, names, percent, sentence
 
-SHOWN = 40  # columns listed at once; the others are folded
+MAX_SHOWN = 40  # columns in the open table; a table of more is folded
 
 
 def about(context: Context) -> Section:
     """Summarize the table."""
-    summary = context.sample.look
+    summary = context.sample.summary
     cells = max(1, int(summary.observed.sum()))
     share, missing = summary.n_ones / cells, summary.n_blank / (summary.n_rows * summary.n_columns)
-    values, (coding, _) = context.sample.every_value, about_coding(context)
+    values, (coding, _) = context.sample.all_values, about_coding(context)
     opening = sentence(
         "This table has {} and {} {}: {} of the observed cells are {}, and {}.{}",
         count(summary.n_rows, "row"),
@@ -35,13 +35,13 @@ def about(context: Context) -> Section:
         f"{percent(missing)} of all cells are missing" if summary.n_blank else "no cell is missing",
         f" {coding}" if coding else "",
     )
-    rough = "" if summary.different_exact else "about "
+    approximate = "" if summary.different_exact else "about "
     facts: list[list[object]] = [
         ["rows", f"{summary.n_rows:,}"],
         ["columns", f"{summary.n_columns:,}"],
         [values.ones, f"{summary.n_ones:,} ({percent(share)} of observed cells)"],
         [f"most {values.ones} in a row", f"{summary.most_ones:,}"],
-        ["distinct rows", f"{rough}{summary.n_different:,} ({percent(summary.n_different / summary.n_rows)})"],
+        ["distinct rows", f"{approximate}{summary.n_different:,} ({percent(summary.n_different / summary.n_rows)})"],
         ["missing values", summary.about_blanks],
     ]
     if summary.blank_rows:
@@ -63,23 +63,23 @@ def about(context: Context) -> Section:
         ]
         for j in order
     ]
-    right = frozenset({1, 3, 4})
-    varied = [line for line, j in zip(lines, order, strict=True) if 0 < summary.ones[j] < summary.observed[j]]
-    if len(lines) <= SHOWN:
-        parts.append(TextTable(f"The columns, those with the most {values.ones} first", heads, lines, right))
+    numeric = frozenset({1, 3, 4})
+    varying = [line for line, j in zip(lines, order, strict=True) if 0 < summary.ones[j] < summary.observed[j]]
+    if len(lines) <= MAX_SHOWN:
+        parts.append(TextTable(f"The columns, those with the most {values.ones} first", heads, lines, numeric))
     else:
         parts.append(
-            TextTable(f"The columns with the most {values.ones} that vary", heads, varied[: SHOWN // 2], right)
+            TextTable(f"The columns with the most {values.ones} that vary", heads, varying[: MAX_SHOWN // 2], numeric)
         )
-        most = 1000
-        caption = f"The {most:,} columns with the most {values.ones}"
-        caption = f"All {len(lines):,} columns" if len(lines) <= most else caption
-        parts.append(TextTable(caption, heads, lines[:most], right, folded=True))
+        max_rows = 1000
+        caption = f"The {max_rows:,} columns with the most {values.ones}"
+        caption = f"All {len(lines):,} columns" if len(lines) <= max_rows else caption
+        parts.append(TextTable(caption, heads, lines[:max_rows], numeric, folded=True))
     how = [("counts", f"hiddenbits.evaluate.describe({context.origin.opening})")]
     return Section("table", "The table and its columns", opening, parts, how, every_row=True)
 
 
-# The last section: what `table` is in the code, and the versions.
+# The last section: the code that makes `table`, and the versions.
 
 
 def methods(context: Context) -> Section:
@@ -104,26 +104,26 @@ def methods(context: Context) -> Section:
 
 
 def code(sample: Sample, origin: Origin) -> list[str]:
-    """Return the lines that make the rows and columns that the models used."""
+    """Return the lines of Python that select the rows and columns that the models used."""
     packages = "pathlib, numpy, hiddenbits" if "pathlib." in origin.opening else "numpy, hiddenbits"
     lines = [f"import {packages}", f"table = {origin.opening}"]
-    every, columns = sample.look.n_rows, sample.look.n_columns
+    n_rows, columns = sample.summary.n_rows, sample.summary.n_columns
     if sample.groups is not None:
         lines.append(f"groups = numpy.asarray([str(label) for label in {origin.labels}])")
     if sample.limited:
         lines.append("summary = hiddenbits.evaluate.describe(table)")
         lines.append("varied = numpy.nan_to_num(summary.means * (1 - summary.means) * summary.observed)")
     if not sample.every_row:
-        chosen = f"numpy.random.default_rng({sample.seed}).choice({every}, {len(sample.rows)}, replace=False)"
+        chosen = f"numpy.random.default_rng({sample.seed}).choice({n_rows}, {len(sample.rows)}, replace=False)"
         lines += [f"rows = numpy.sort({chosen})", "table = hiddenbits.tables.take_rows(table, rows)"]
         lines += ["groups = groups[rows]"] if sample.groups is not None else []
     lines.append("table = table.to_float()")
     if sample.limited:
-        most = f'numpy.argsort(-varied, kind="stable")[:{MOST_COLUMNS}]'
-        lines.append(f"table = table[:, numpy.sort({most})]")
+        chosen_columns = f'numpy.argsort(-varied, kind="stable")[:{MOST_COLUMNS}]'
+        lines.append(f"table = table[:, numpy.sort({chosen_columns})]")
     if sample.limited or len(sample.names) + len(sample.answers) < columns:
         lines.append("table = table[:, numpy.nanmin(table, axis=0) < numpy.nanmax(table, axis=0)]")
     if sample.answers:
-        places = np.searchsorted(np.union1d(sample.columns, sample.answers), sample.answers).tolist()
-        lines.append(f"table = numpy.delete(table, {places}, axis=1)  # answers to one question")
+        columns_to_drop = np.searchsorted(np.union1d(sample.columns, sample.answers), sample.answers).tolist()
+        lines.append(f"table = numpy.delete(table, {columns_to_drop}, axis=1)  # answers to one question")
     return lines

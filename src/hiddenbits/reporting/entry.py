@@ -1,4 +1,4 @@
-"""`report`: a table in, its findings and one HTML page out."""
+"""`report`: make the findings and one HTML page from a table."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from hiddenbits.reporting.origin import Origin, of_python
 from hiddenbits.reporting.result import Report
 from hiddenbits.tables import Table, repeat_rows, without_ambiguous
 
-OnProgress = Callable[[str, float, float], None]  # the current step, how much of the total is done, and the total
-COMPARING, DRAWING = 14.0, 4.0  # weights of comparing models and of the rest in the progress, a look being 1
+OnProgress = Callable[[str, float, float], None]  # called with the current step, the work done, and the total work
+COMPARING, DRAWING = 14.0, 4.0  # duration in units of the time to read the table
 
 
 def report(
@@ -88,7 +88,7 @@ def report(
     options: dict[str, Any] = {}
     table = X
     if not isinstance(X, Table):
-        table, out = _opened(X, by if isinstance(by, str) else None)
+        table, out = _open_binary(X, by if isinstance(by, str) else None)
         options = {"drop": list(out)} if out else {}
     settings: dict[str, Any] = {"by": by, "beside": beside, "rows": rows, "color": color, "curved": curved}
     settings |= {"groups": groups, "title": title, "random_state": random_state}
@@ -121,11 +121,11 @@ def report_of(
 ) -> Report:
     """Report on an open table that came from `origin`; the other parameters are those of `report`.
 
-    `library` is that of the frame that the table was.
+    `library` is the library of the frame that was passed as the table, if any.
     """
     _check_jinja2()
     from hiddenbits.reporting.render import page
-    from hiddenbits.reporting.sections import made
+    from hiddenbits.reporting.sections import make_sections
     from hiddenbits.reporting.text import plain
 
     named = by if isinstance(by, str) else None
@@ -134,7 +134,7 @@ def report_of(
         named = str(getattr(by, "name", None) or "group")
         other[named] = by
     color = named if color is None else color
-    columns = _checked(table, _requested(table, named, color) | other, named, color)
+    columns = _checked(table, _requested_columns(table, named, color) | other, named, color)
     if groups is not None and len(groups) != table.shape[0]:
         raise ValueError(f"groups= has {len(groups)} labels for {table.shape[0]} rows. Give one per row.")
     labels = None if groups is None else np.asarray([str(label) for label in groups])
@@ -143,51 +143,51 @@ def report_of(
         table, columns = repeat_rows(table), {key: [cells[i] for i in rows_of] for key, cells in columns.items()}
         labels = None if labels is None else labels[rows_of]
     context = replace(
-        _context(table, columns, labels, rows, color, named, curved, random_state, on_progress or _silent),
+        _context(table, columns, labels, rows, color, named, curved, random_state, on_progress or _no_progress),
         origin=origin,
     )
-    findings, sections = made(context, _steps(on_progress or _silent))
+    findings, sections = make_sections(context, _step_callback(on_progress or _no_progress))
     date = datetime.now(UTC).strftime("%Y-%m-%d")
     title = plain(title, 120)
     return Report(page(title, date, findings, sections, context), title, findings, library)
 
 
 def _check_jinja2() -> None:
-    """Raise, before any work, if pages cannot be made."""
+    """Raise, before any work, if jinja2 is not installed."""
     try:
         import jinja2  # noqa: F401
     except ImportError as error:
         raise ImportError("Reports need jinja2: pip install 'hiddenbits[report]'.") from error
 
 
-def _opened(X: object, by: str | None) -> tuple[Table, tuple[str, ...]]:
+def _open_binary(X: object, by: str | None) -> tuple[Table, tuple[str, ...]]:
     """Open a table without the column of groups and without ambiguous columns.
 
     Returns the table, and the names of these columns.
     """
-    left = () if by is None else (by,)
+    dropped = () if by is None else (by,)
 
-    def opened(more: tuple[str, ...] = ()) -> Table:
-        return open_table(X, drop=[*left, *more] or None)
+    def open_without(more: tuple[str, ...] = ()) -> Table:
+        return open_table(X, drop=[*dropped, *more] or None)
 
     try:
-        return opened(), left
+        return open_without(), dropped
     except AmbiguousColumnsError as error:
-        return without_ambiguous(error, opened), (*left, *error.ambiguous)
+        return without_ambiguous(error, open_without), (*dropped, *error.ambiguous)
 
 
-def _requested(table: Table, *names: str | None) -> dict[str, Sequence[object]]:
-    """Return the metadata columns with these names, and those of row names."""
+def _requested_columns(table: Table, *names: str | None) -> dict[str, Sequence[object]]:
+    """Return the metadata columns with these names, and the columns of row names."""
     ids = () if table.coding is None else table.coding.ids
     return {name: cells for name, cells in table.beside.items() if name in (*ids, *names)}
 
 
-def _silent(words: str, done: float, most: float) -> None:
+def _no_progress(words: str, done: float, most: float) -> None:
     """Report no progress."""
 
 
-def _steps(on_progress: OnProgress) -> Callable[[str, float], None]:
-    """Return the callback of the steps after the comparison: the step, and the share of them that is done."""
+def _step_callback(on_progress: OnProgress) -> Callable[[str, float], None]:
+    """Return the callback of the steps after the comparison; it takes the step and the share done."""
 
     def report_step(words: str, share: float) -> None:
         on_progress(f"3 of 3: {words}", 1.0 + COMPARING + DRAWING * share, 1.0 + COMPARING + DRAWING)
@@ -214,10 +214,10 @@ def _checked(
     for name, words in ((by, "group by"), (color, "color the map by")):
         if name is not None and name not in beside and name not in known:
             raise ValueError(f"There is no column {name!r} to {words}.")
-    return {str(key): [_text(value) for value in values] for key, values in beside.items()}
+    return {str(key): [_as_text(value) for value in values] for key, values in beside.items()}
 
 
-def _text(value: object) -> str:
+def _as_text(value: object) -> str:
     """Return a value as text; a missing value of a frame becomes an empty text."""
     text = str(value)
     return "" if not isinstance(value, str) and text in ("None", "nan", "<NA>", "NaT") else text
@@ -234,7 +234,7 @@ def _context(
     random_state: int,
     on_progress: OnProgress,
 ) -> Any:
-    """Return what every section receives."""
+    """Return the context that all sections receive."""
     from hiddenbits.reporting.context import Context
     from hiddenbits.reporting.fits import Fits
     from hiddenbits.reporting.sample import drawn

@@ -24,7 +24,7 @@ CAUSES = ("CombinationMachine", "NoisyOrNetwork")
 
 @dataclass(frozen=True)
 class Fit:
-    """A fitted model, the line of Python that makes it, and a note such as that it did not converge."""
+    """A fitted model, the Python expression that fits it, and a note if it did not converge."""
 
     model: BaseEstimator
     line: str
@@ -37,7 +37,7 @@ class Fit:
 
 
 class Fits:
-    """The models that sections need, each fitted on first use; `on_progress` is called by the comparison."""
+    """The models of the sections, each fitted on first use; the comparison calls `on_progress`."""
 
     def __init__(self, sample: Sample, on_progress: Callable[[str, int, int], None], *, curved: bool = False) -> None:
         self.sample, self._on_progress, self.curved = sample, on_progress, curved
@@ -46,7 +46,7 @@ class Fits:
     def of(self, model: str, size: str) -> Fit:
         """Return a model of a size, fitted to all sampled rows."""
         if (model, size) not in self._made:
-            self._made[model, size] = self._fit(made(model, size, self.sample.seed))
+            self._made[model, size] = self._fit(unfitted_model(model, size, self.sample.seed))
         return self._made[model, size]
 
     def _fit(self, estimator: BaseEstimator) -> Fit:
@@ -69,7 +69,7 @@ class Fits:
         return self._comparison[1]
 
     def _chosen(self, *models: str) -> Fit:
-        """Return the highest of these models in the comparison, at the size that was chosen there."""
+        """Return the one of these models with the highest likelihood in the comparison, at the size chosen there."""
         line = next((e for e in self.compared.entries if e.model in models), None)
         return self.of(line.model, line.size) if line is not None else self.of(models[-1], "2")
 
@@ -79,59 +79,59 @@ class Fits:
         return self._chosen(self.compared.best)
 
     @property
-    def doubtful(self) -> bool:
-        """Whether no model is clearly better than independent columns, so that hidden structure may be chance."""
+    def no_structure(self) -> bool:
+        """Whether no model is clearly better than independent columns."""
         return self.compared.best == "IndependentColumns"
 
     @cached_property
     def map(self) -> Fit:
-        """The map: two dimensions."""
+        """The model of two dimensions for the map."""
         return self.of("TopographicMap" if self.curved else "LogisticPCA", "2")
 
     @cached_property
     def classes(self) -> Fit:
-        """Classes."""
+        """The model of latent classes."""
         return self._chosen("LatentClassAnalysis")
 
     @cached_property
     def causes(self) -> Fit:
-        """Several causes or hidden units at once: of the two such models, the one with the higher likelihood."""
+        """The model of causes or of hidden units, whichever has the higher likelihood."""
         return self._chosen(*CAUSES)
 
     @cached_property
     def scores(self) -> Floats:
-        """Log-likelihood of every row, by `judge`."""
-        return np.asarray(self.judge.score_samples(self.sample.cells), np.float64)
+        """Log-likelihood of every row, by `outlier_model`."""
+        return np.asarray(self.outlier_model.score_samples(self.sample.cells), np.float64)
 
     @cached_property
-    def judge(self) -> Any:
-        """The model under which outliers are found: the chosen one, of latent classes without very small ones."""
+    def outlier_model(self) -> Any:
+        """The model that scores outliers: the chosen one, without its smallest classes if it has latent classes."""
         model = self.best.model
         return LargeClasses(model, len(self.sample.cells)) if self.best.name == "LatentClassAnalysis" else model
 
     @cached_property
     def probabilities(self) -> Floats:
-        """P(bit = 1 | the rest of its row) of every cell, by the chosen model."""
+        """P(cell = 1 | the rest of its row) of every cell, by the chosen model."""
         return np.asarray(cell_probabilities(self.best.model, self.sample.cells), np.float64)
 
 
 # A mixture without its smallest classes, under which outliers are improbable.
 #
-# A mixture may spend a class on one or two outliers, which are then likely. So rows are scored under the classes with
+# A mixture may have a class of one or two outliers, which makes them probable. So rows are scored under the classes of
 # at least 5 rows: P(x) = Sum_k w_k Prod_j p_kj^x_j (1 - p_kj)^(1 - x_j)
 # over the observed cells, with weights w that add up to 1 again.
 
-LEAST = 5  # rows of a class
+MIN_CLASS_ROWS = 5
 
 
 class LargeClasses:
-    """The classes of a fitted mixture that hold at least 5 of the rows it was fitted to."""
+    """A fitted mixture without its classes of fewer than 5 rows."""
 
     def __init__(self, model: Any, n_rows: int) -> None:
         weights = np.asarray(model.weights_, np.float64)
-        kept = weights * n_rows >= min(LEAST, weights.max() * n_rows)
-        self.weights = weights[kept] / weights[kept].sum()
-        self.shares = np.clip(np.asarray(model.probabilities_, np.float64)[kept], 1e-12, 1.0 - 1e-12)
+        large = weights * n_rows >= min(MIN_CLASS_ROWS, weights.max() * n_rows)
+        self.weights = weights[large] / weights[large].sum()
+        self.shares = np.clip(np.asarray(model.probabilities_, np.float64)[large], 1e-12, 1.0 - 1e-12)
 
     def score_samples(self, cells: Floats) -> Floats:
         """Return the log-likelihood of the observed cells of each row."""
@@ -146,19 +146,19 @@ class LargeClasses:
         return np.asarray(rng.random((n_samples, self.shares.shape[1])) < self.shares[classes], np.float64)
 
 
-# Which model fits: `evaluate.compare` on the sampled rows, and the models it chose.
+# The comparison of models on the sampled rows.
 
 MODELS: list[str] | None = None  # the models to compare; None: the default of `compare`
 
 
-def made(model: str, size: str, seed: int) -> Any:
+def unfitted_model(model: str, size: str, seed: int) -> Any:
     """Return an unfitted model of a size, with the settings of the comparison."""
     estimator = evaluate.known_families()[model].estimator(seed)
     return estimator.set_params(n_components=int(size)) if size else estimator
 
 
 def fitted(estimator: BaseEstimator, cells: Any) -> tuple[Any, str]:
-    """Fit, and return the model with a note in place of its warnings."""
+    """Fit a model; return it with a note in place of its warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         estimator.fit(cells)
@@ -166,7 +166,7 @@ def fitted(estimator: BaseEstimator, cells: Any) -> tuple[Any, str]:
 
 
 def compared(sample: Sample, on_progress: Callable[[str, int, int], None]) -> tuple[Comparison, list[str]]:
-    """Return the comparison and its warnings; notes about single fits are in their entries."""
+    """Return the comparison and its warnings; notes on single fits are in its entries."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         comparison = evaluate.compare(

@@ -10,32 +10,32 @@ from markupsafe import Markup
 from hiddenbits.array_types import Floats
 from hiddenbits.reporting.context import Context
 from hiddenbits.reporting.findings.effects import least_rows
-from hiddenbits.reporting.findings.finding import described
-from hiddenbits.reporting.findings.groups import SCALES, UNIT, group_codes, labels_of, means_by_group
-from hiddenbits.reporting.svg import WIDE, Drawing, room, ticks
+from hiddenbits.reporting.findings.finding import described_fit
+from hiddenbits.reporting.findings.groups import DIMENSIONAL, UNIT_NAMES, group_codes, labels_of, means_by_group
+from hiddenbits.reporting.svg import TEXT_WIDTH, Drawing, text_width, ticks
 from hiddenbits.reporting.text import Chart, Part, Section, TextTable, count, name, percent, plain, plural, sentence
 
-GROUPS, PANELS = 16, 3  # groups and units that are drawn
+MAX_GROUPS, MAX_PANELS = 16, 3  # number of groups and units drawn
 
 
 def groups(context: Context) -> Section:
-    """Draw the mean code of each group."""
-    fit, labels = described(context) or context.fits.best, labels_of(context)
-    least, scale = least_rows(len(labels)), fit.name in SCALES
-    means = means_by_group(group_codes(context, fit), labels, least, shares=not scale)
-    unit = "dimension" if scale else UNIT.get(fit.name, "unit")
-    small = len({label for label in labels if label}) - len(means)
+    """Draw the mean latent values of each group."""
+    fit, labels = described_fit(context) or context.fits.best, labels_of(context)
+    min_rows, scale = least_rows(len(labels)), fit.name in DIMENSIONAL
+    means = means_by_group(group_codes(context, fit), labels, min_rows, shares=not scale)
+    unit = "dimension" if scale else UNIT_NAMES.get(fit.name, "unit")
+    n_small = len({label for label in labels if label}) - len(means)
     opening = sentence(
         "Rows are grouped by {}: {} with at least {} rows{}. The drawing shows {}.",
         name(context.by),
         count(len(means), "group"),
-        least,
-        f" ({count(small, 'smaller group is', 'smaller groups are')} excluded)" if small else "",
+        min_rows,
+        f" ({count(n_small, 'smaller group is', 'smaller groups are')} excluded)" if n_small else "",
         "the mean position of each group" if scale else f"the share of each {unit} in each group",
     )
     parts: list[Part] = []
     if means:
-        shown = list(means)[:GROUPS]
+        shown = list(means)[:MAX_GROUPS]
         table = np.stack([means[label][0] for label in shown])
         errors = np.stack([means[label][1] for label in shown])
         units = [f"{unit} {k + 1}" for k in range(table.shape[1])]
@@ -45,14 +45,14 @@ def groups(context: Context) -> Section:
             return f"{form(value)} ± {error:.2f}" if scale else f"{form(value)} ± {100 * error:.1f}"
 
         lines = [
-            [name(label), f"{means[label][2]:,}", *(with_error(float(m), float(e)) for m, e in zip(*pair, strict=True))]
-            for label, *pair in zip(shown, table, errors, strict=True)
+            [name(label), f"{means[label][2]:,}", *(with_error(float(m), float(e)) for m, e in zip(*rows, strict=True))]
+            for label, *rows in zip(shown, table, errors, strict=True)
         ]
         heads = ["group", "rows", *units]
         caption = f"All {plural(unit)} by group, with standard errors{'' if scale else ' in percentage points'}"
         same = TextTable(caption, heads, lines, frozenset(range(1, len(heads))))
-        chosen = np.sort(np.argsort(-(table.max(axis=0) - table.min(axis=0)), kind="stable")[:PANELS])
-        drawing = _drawn(shown, table[:, chosen], errors[:, chosen], [units[k] for k in chosen], scale=scale)
+        chosen = np.sort(np.argsort(-(table.max(axis=0) - table.min(axis=0)), kind="stable")[:MAX_PANELS])
+        drawing = _panels(shown, table[:, chosen], errors[:, chosen], [units[k] for k in chosen], scale=scale)
         words = sentence(
             "Dots are means; the line shows two standard errors either way: groups whose lines overlap do not "
             "clearly differ.{}",
@@ -63,30 +63,30 @@ def groups(context: Context) -> Section:
     return Section("groups", f"By {plain(context.by)}", opening, parts, how)
 
 
-def _drawn(shown: list[str], means: Floats, errors: Floats, units: list[str], *, scale: bool) -> Markup:
+def _panels(shown: list[str], means: Floats, errors: Floats, units: list[str], *, scale: bool) -> Markup:
     """Draw a panel for each unit."""
     names = [plain(label, 24) for label in shown]
-    left, line, top = room(names, 200.0), 26.0, 28.0
-    bottom = top + line * len(shown)
-    wide = (WIDE - left - 30.0) / len(units)
+    left, height, top = text_width(names, 200.0), 26.0, 28.0
+    bottom = top + height * len(shown)
+    panel_width = (TEXT_WIDTH - left - 30.0) / len(units)
     alt = f"Means of {count(len(shown), 'group')} on {', '.join(units)}, with two standard errors."
-    drawn = Drawing(WIDE, bottom + 46, alt, "wide")
+    svg = Drawing(TEXT_WIDTH, bottom + 46, alt, "wide")
     low, high = float((means - 2 * errors).min()), float((means + 2 * errors).max())
     low, high = (min(low, 0.0), max(high, 0.0)) if scale else (0.0, min(1.0, max(high, 0.01)))
     form: Callable[[float], str] = "{:g}".format if scale else lambda share: f"{100 * share:g}%"
     for k, unit in enumerate(units):
-        begin = left + k * wide + 14.0
+        begin = left + k * panel_width + 14.0
 
         def x(value: float, begin: float = begin) -> float:
-            return begin + (min(max(value, low), high) - low) / (high - low or 1.0) * (wide - 36.0)
+            return begin + (min(max(value, low), high) - low) / (high - low or 1.0) * (panel_width - 36.0)
 
-        drawn.text(begin, 16, unit, style="strong")
-        words = "standard deviations" if scale else "of the group's rows"
-        drawn.bottom_axis(ticks(low, high, 3), x, bottom, words, form=form, up_to=top)
+        svg.text(begin, 16, unit, style="strong")
+        axis_label = "standard deviations" if scale else "of the group's rows"
+        svg.bottom_axis(ticks(low, high, 3), x, bottom, axis_label, form=form, up_to=top)
         for g, label in enumerate(shown):
-            y, mean, error = top + line * (g + 0.5), float(means[g, k]), float(errors[g, k])
-            drawn.line(x(mean - 2 * error), y, x(mean + 2 * error), y, "whisker")
-            drawn.dot(x(mean), y, 5.5, f"k{g % 7}", f"{label}: {form(round(mean, 3))} ± {form(round(2 * error, 3))}")
+            y, mean, error = top + height * (g + 0.5), float(means[g, k]), float(errors[g, k])
+            svg.line(x(mean - 2 * error), y, x(mean + 2 * error), y, "whisker")
+            svg.dot(x(mean), y, 5.5, f"k{g % 7}", f"{label}: {form(round(mean, 3))} ± {form(round(2 * error, 3))}")
     for g, text in enumerate(names):
-        drawn.text(left - 6, top + line * (g + 0.5) + 5, text, anchor="end")
-    return drawn.done()
+        svg.text(left - 6, top + height * (g + 0.5) + 5, text, anchor="end")
+    return svg.done()

@@ -10,10 +10,10 @@ from hiddenbits.reporting.context import Context
 from hiddenbits.reporting.findings.effects import least_rows
 from hiddenbits.reporting.findings.units import UnitCounts, all_units, unit_order
 from hiddenbits.reporting.sample import Values
-from hiddenbits.reporting.svg import LETTER, WIDE, Drawing, room
+from hiddenbits.reporting.svg import LETTER_WIDTH, TEXT_WIDTH, Drawing, text_width
 from hiddenbits.reporting.text import Chart, Section, TextTable, cautions, count, name, names, percent, plain, sentence
 
-COLUMNS, CLASSES = 24, 10  # columns and classes that are drawn
+MAX_COLUMNS, MAX_CLASSES = 24, 10  # number of columns and classes drawn
 
 
 def classes(context: Context) -> Section:
@@ -21,50 +21,50 @@ def classes(context: Context) -> Section:
     fit, sample = context.fits.classes, context.sample
     units = all_units(context, fit.model)
     order = unit_order(context, fit.model)
-    number, shown_classes = len(order), order[:CLASSES]
+    n_classes, shown_classes = len(order), order[:MAX_CLASSES]
     opening = sentence(
         "With {} classes, they hold {} of the rows. The drawing shows how much more or less often each column is {} in "
         "a class than in all rows.",
-        number,
+        n_classes,
         _listed(units.shares[order]),
         sample.values.one,
     )
-    on, mean, sure = shares(units, shown_classes)
+    in_class, in_all, clear = shares(units, shown_classes)
     sizes = units.shares[shown_classes]
-    columns = in_order(on - mean, np.where(sure, np.abs(on - mean), 0.0) * np.sqrt(sizes)[:, None])
-    drawing = _drawn(sizes, on, mean, sure, columns, sample.values)
+    columns = column_order(in_class - in_all, np.where(clear, np.abs(in_class - in_all), 0.0) * np.sqrt(sizes)[:, None])
+    drawing = _class_bars(sizes, in_class, in_all, clear, columns, sample.values)
     restrictions = [
-        f"the {len(shown_classes)} largest classes" if len(shown_classes) < number else "",
+        f"the {len(shown_classes)} largest classes" if len(shown_classes) < n_classes else "",
         f"the {len(columns)} columns that differ most" if len(columns) < len(sample.names) else "",
     ]
-    shown = " and ".join(text for text in restrictions if text)
+    restriction = " and ".join(text for text in restrictions if text)
     caption = sentence(
         "Each bar is the {} in a class minus the share in all rows, in percentage points. Pale bars may be chance: the "
         "class differs from the other rows by less than two standard errors or 2 points, or in fewer than {} rows.{}",
         sample.values.share,
         least_rows(units.n),
-        f" Shown are {shown}." if shown else "",
+        f" Shown are {restriction}." if restriction else "",
     )
     heads = ["column", "all rows", *(f"class {k + 1}" for k in range(len(shown_classes)))]
     lines = [
-        [name(sample.names[j]), percent(float(mean[j])), *(percent(float(share)) for share in on[:, j])]
+        [name(sample.names[j]), percent(float(in_all[j])), *(percent(float(share)) for share in in_class[:, j])]
         for j in columns
     ]
     same = TextTable(f"Shares of {sample.values.ones}, as a table", heads, lines, frozenset(range(1, len(heads))))
     parts = [Chart(drawing, caption, same), *cautions(fit.note)]
     how = [("class probabilities of rows", f"{fit.line}.transform(table)")]
-    return Section("classes", "Latent classes", opening, parts, how, every_row=units.n == sample.look.n_rows)
+    return Section("classes", "Latent classes", opening, parts, how, every_row=units.n == sample.summary.n_rows)
 
 
 def shares(units: UnitCounts, chosen: list[int]) -> tuple[Floats, Floats, AnyArray]:
-    """Return the share of 1s in each column with a unit and in all rows, and whether the unit clearly changes it."""
+    """Return the share of 1s in each column with a unit and in all rows, and whether the two clearly differ."""
     mean = units.all_ones / np.maximum(units.all_observed, 1.0)
     observed = units.observed[chosen]
-    on = np.where(observed > 0.0, units.ones[chosen] / np.maximum(observed, 1e-12), mean)
-    sure = np.zeros(on.shape, bool)
+    with_unit = np.where(observed > 0.0, units.ones[chosen] / np.maximum(observed, 1e-12), mean)
+    clear = np.zeros(with_unit.shape, bool)
     for number, k in enumerate(chosen):
-        sure[number, units.contrast(k).named(least_rows(units.n))] = True
-    return on, mean, sure
+        clear[number, units.contrast(k).named(least_rows(units.n))] = True
+    return with_unit, mean, clear
 
 
 def _listed(common: Floats) -> str:
@@ -74,58 +74,58 @@ def _listed(common: Floats) -> str:
     return f"{', '.join(texts[:-1])} and {texts[-1]}"
 
 
-def in_order(differences: Floats, telling: Floats) -> Rows:
-    """Return the columns that differ most, those of the same unit next to each other, the largest first."""
-    chosen = np.argsort(-telling.max(axis=0), kind="stable")[:COLUMNS]
-    unit = np.where(differences > 0, telling, -1.0)[:, chosen].argmax(axis=0)
-    return np.asarray(chosen[np.lexsort((-differences[unit, chosen], unit))])
+def column_order(differences: Floats, importance: Floats) -> Rows:
+    """Return the columns that differ most, sorted by the unit in which they differ most and by the difference."""
+    columns = np.argsort(-importance.max(axis=0), kind="stable")[:MAX_COLUMNS]
+    unit = np.where(differences > 0, importance, -1.0)[:, columns].argmax(axis=0)
+    return np.asarray(columns[np.lexsort((-differences[unit, columns], unit))])
 
 
-def _drawn(common: Floats, on: Floats, mean: Floats, sure: AnyArray, columns: Rows, values: Values) -> Markup:
+def _class_bars(sizes: Floats, share: Floats, mean: Floats, clear: AnyArray, columns: Rows, values: Values) -> Markup:
     """Draw bars of differences: a line for each column, a panel for each class."""
     names = values.names
-    shown, classes = [plain(names[j], 30) for j in columns], range(len(on))
-    left, top, line, gap = room(shown), 44.0, 21.0, 18.0
-    panel = min(180.0, max(78.0, 720.0 / len(classes) - gap))
-    bottom = top + line * len(columns)
-    words = f"percentage points: left, less often {values.one} than in all rows; right, more often"
-    drawn = Drawing(
-        left + max((panel + gap) * len(classes), 7.0 * len(words)) + 4,
+    shown, classes = [plain(names[j], 30) for j in columns], range(len(share))
+    left, top, height, space = text_width(shown), 44.0, 21.0, 18.0
+    panel = min(180.0, max(78.0, 720.0 / len(classes) - space))
+    bottom = top + height * len(columns)
+    label = f"percentage points: left, less often {values.one} than in all rows; right, more often"
+    svg = Drawing(
+        left + max((panel + space) * len(classes), 7.0 * len(label)) + 4,
         bottom + 44,
         f"Profiles of {count(len(classes), 'class')} on {count(len(columns), 'column')}: differences from all rows.",
         "natural",
     )
-    differences = on - mean
-    most = float(np.abs(differences[:, columns]).max(initial=0.0))
-    limit = next(step for step in (0.1, 0.2, 0.5, 1.0) if most <= step + 1e-9)
-    middles = [left + (panel + gap) * k + (gap + panel) / 2 for k in classes]
+    differences = share - mean
+    largest = float(np.abs(differences[:, columns]).max(initial=0.0))
+    limit = next(step for step in (0.1, 0.2, 0.5, 1.0) if largest <= step + 1e-9)
+    middles = [left + (panel + space) * k + (space + panel) / 2 for k in classes]
     for number, j in enumerate(columns):
-        y = top + line * number
-        drawn.text(left - 8, y + line - 6, shown[number], anchor="end")
+        y = top + height * number
+        svg.text(left - 8, y + height - 6, shown[number], anchor="end")
         if number % 2 == 0:
-            drawn.bar(left, y, (panel + gap) * len(classes), line, "stripe")
+            svg.bar(left, y, (panel + space) * len(classes), height, "stripe")
         for k in classes:
             value = float(differences[k, j])
-            style = ("more" if value > 0 else "less") + ("" if sure[k, j] else " faint")
-            title = f"class {k + 1}, {names[j]}: {percent(float(on[k, j]))}, all rows {percent(float(mean[j]))}"
-            drawn.bar(middles[k], y + 3, value / limit * panel / 2, line - 6, style, title)
+            style = ("more" if value > 0 else "less") + ("" if clear[k, j] else " faint")
+            title = f"class {k + 1}, {names[j]}: {percent(float(share[k, j]))}, all rows {percent(float(mean[j]))}"
+            svg.bar(middles[k], y + 3, value / limit * panel / 2, height - 6, style, title)
     for k in classes:
-        drawn.text(middles[k], 16, f"class {k + 1}", anchor="middle", style="strong")
-        drawn.text(middles[k], 33, f"{percent(float(common[k]))} of rows", anchor="middle", style="small")
-        drawn.line(middles[k], top, middles[k], bottom, "zero")
+        svg.text(middles[k], 16, f"class {k + 1}", anchor="middle", style="strong")
+        svg.text(middles[k], 33, f"{percent(float(sizes[k]))} of rows", anchor="middle", style="small")
+        svg.line(middles[k], top, middles[k], bottom, "zero")
         for value, anchor, shift in ((-limit, "start", -6.0), (0.0, "middle", 0.0), (limit, "end", 6.0)):
             x = middles[k] + value / limit * panel / 2
-            drawn.line(x, bottom, x, bottom + 5, "zero")
+            svg.line(x, bottom, x, bottom + 5, "zero")
             text = f"{100 * value:+.0f}" if value else "0"
-            drawn.text(x + shift, bottom + 18, text, anchor=anchor, style="small")
-    drawn.text(left + gap / 2, bottom + 38, words, style="small")
-    return drawn.done()
+            svg.text(x + shift, bottom + 18, text, anchor=anchor, style="small")
+    svg.text(left + space / 2, bottom + 38, label, style="small")
+    return svg.done()
 
 
-# Item characteristic curves: how the probability of a 1 grows along the dimension, where a single one fits.
+# Item characteristic curves of a model of one dimension: the probability of a 1 by the latent position.
 
-CURVES, REACH = 7, 3.0  # columns that are drawn; standard deviations of the dimension on either side
-SHOWN = 60  # columns in the table
+MAX_CURVES, LIMIT = 7, 3.0  # number of columns drawn; range of positions, in standard deviations to each side
+MAX_TABLE_ROWS = 60  # columns listed in the table
 
 
 def items(context: Context) -> Section:
@@ -133,9 +133,9 @@ def items(context: Context) -> Section:
     fit, sample = context.fits.of("LogisticPCA", "1"), context.sample
     slopes = np.asarray(fit.model.components_, np.float64)[0]
     intercepts = np.asarray(fit.model.intercepts_, np.float64)
-    places = np.asarray(fit.model.transform(sample.cells), np.float64)[:, 0]
+    positions = np.asarray(fit.model.transform(sample.cells), np.float64)[:, 0]
     if slopes.sum() < 0.0:  # the positive direction is where most columns are 1
-        slopes, places = -slopes, -places
+        slopes, positions = -slopes, -positions
     order = np.argsort(-_information(slopes, intercepts), kind="stable")
     opening = sentence(
         "One dimension orders the rows. {} are the most informative columns; {} of the columns are more often {} at "
@@ -144,31 +144,31 @@ def items(context: Context) -> Section:
         f"{int((slopes > 0).sum()):,} of {len(slopes):,}",
         sample.values.one,
     )
-    chosen = order[:CURVES]
+    chosen = order[:MAX_CURVES]
     caption = sentence(
         "Each curve is the probability that a column is {}, by the latent position of the row{}. A steep curve "
         "discriminates between rows around the position where it rises. The names are in the order in which the curves "
         "rise. The bars below count {}.",
         sample.values.one,
         f", for the {len(chosen)} most informative of {len(slopes):,} columns" if len(chosen) < len(slopes) else "",
-        count(len(places), "row"),
+        count(len(positions), "row"),
     )
     with np.errstate(divide="ignore"):
         middles = -intercepts / slopes
     lines = [
-        [name(sample.names[j]), f"{slopes[j]:.2f}", _place(float(middles[j])), percent(float(sample.shares[j]))]
-        for j in order[:SHOWN]
+        [name(sample.names[j]), f"{slopes[j]:.2f}", _difficulty(float(middles[j])), percent(float(sample.shares[j]))]
+        for j in order[:MAX_TABLE_ROWS]
     ]
     heads = ["column", "discrimination (slope)", "difficulty (reaches 50% at)", sample.values.share]
     same = TextTable("The curves as a table", heads, lines, frozenset({1, 2, 3}))
-    drawing = _items_drawn(slopes, intercepts, chosen, sample.values, places)
+    drawing = _curves_drawing(slopes, intercepts, chosen, sample.values, positions)
     parts = [Chart(drawing, caption, same), *cautions(fit.note)]
     how = [("discrimination", f"{fit.line}.components_"), ("latent positions of rows", f"{fit.line}.transform(table)")]
     return Section("items", "Item characteristic curves", opening, parts, how)
 
 
-def _place(value: float) -> str:
-    return f"{value:+.2f}" if abs(value) <= 2 * REACH else "beyond the rows"
+def _difficulty(value: float) -> str:
+    return f"{value:+.2f}" if abs(value) <= 2 * LIMIT else "beyond the rows"
 
 
 def _information(slopes: Floats, intercepts: Floats) -> Floats:
@@ -183,40 +183,40 @@ def _curve(values: Floats) -> Floats:
     return np.asarray(1.0 / (1.0 + np.exp(-np.clip(values, -40.0, 40.0))))
 
 
-def _items_drawn(slopes: Floats, intercepts: Floats, chosen: Rows, values: Values, places: Floats) -> Markup:
+def _curves_drawing(slopes: Floats, intercepts: Floats, chosen: Rows, values: Values, places: Floats) -> Markup:
     columns = values.names
     shown = [plain(columns[j], 22) for j in chosen]
-    left, top, bottom, below = 54.0, 34.0, 290.0, 60.0
-    right = WIDE - 44.0 - LETTER * max(map(len, shown))
-    drawn = Drawing(
-        WIDE,
-        bottom + below + 46,
+    left, top, bottom, histogram_height = 54.0, 34.0, 290.0, 60.0
+    right = TEXT_WIDTH - 44.0 - LETTER_WIDTH * max(map(len, shown))
+    svg = Drawing(
+        TEXT_WIDTH,
+        bottom + histogram_height + 46,
         f"{values.probability.capitalize()} by position, for {count(len(chosen), 'column')}: {', '.join(shown)}.",
         "wide",
     )
 
     def x(value: float) -> float:
-        return left + (value + REACH) / (2 * REACH) * (right - left)
+        return left + (value + LIMIT) / (2 * LIMIT) * (right - left)
 
     def y(share: float) -> float:
         return bottom - share * (bottom - top)
 
-    drawn.left_axis([0.0, 0.25, 0.5, 0.75, 1.0], y, left, values.probability, form="{:.0%}".format, right=right)
-    z = np.linspace(-REACH, REACH, 61)
+    svg.left_axis([0.0, 0.25, 0.5, 0.75, 1.0], y, left, values.probability, form="{:.0%}".format, right=right)
+    z = np.linspace(-LIMIT, LIMIT, 61)
     with np.errstate(divide="ignore"):
-        rises = np.argsort(-intercepts[chosen] / slopes[chosen], kind="stable")
+        order = np.argsort(-intercepts[chosen] / slopes[chosen], kind="stable")
     for number, j in enumerate(chosen):
         p = _curve(slopes[j] * z + intercepts[j])
         points = " ".join(f"{x(float(a)):.1f},{y(float(b)):.1f}" for a, b in zip(z, p, strict=True))
-        drawn.add('<polyline class="curve c{}" points="{}"><title>{}</title></polyline>', number, points, columns[j])
-        level = top + 8.0 + 22.0 * int(np.flatnonzero(rises == number)[0])  # names in the order in which curves rise
-        drawn.line(right + 10, level, right + 30, level, f"curve c{number}")
-        drawn.text(right + 36, level + 5, shown[number])
-    counts, edges = np.histogram(np.clip(places, -REACH, REACH), bins=24, range=(-REACH, REACH))
+        svg.add('<polyline class="curve c{}" points="{}"><title>{}</title></polyline>', number, points, columns[j])
+        level = top + 8.0 + 22.0 * int(np.flatnonzero(order == number)[0])  # names in the order in which curves rise
+        svg.line(right + 10, level, right + 30, level, f"curve c{number}")
+        svg.text(right + 36, level + 5, shown[number])
+    counts, edges = np.histogram(np.clip(places, -LIMIT, LIMIT), bins=24, range=(-LIMIT, LIMIT))
     for n, low, high in zip(counts, edges[:-1], edges[1:], strict=True):
-        tall = (below - 14) * n / max(1, counts.max())
+        height = (histogram_height - 14) * n / max(1, counts.max())
         title = f"{low:+.2f} to {high:+.2f}: {count(int(n), 'row')}"
-        drawn.bar(x(low) + 1, bottom + below - tall, x(high) - x(low) - 2, tall, "bin", title)
-    words = "latent position, in standard deviations of the rows"
-    drawn.bottom_axis([-3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0], x, bottom + below, words, form="{:g}".format)
-    return drawn.done()
+        svg.bar(x(low) + 1, bottom + histogram_height - height, x(high) - x(low) - 2, height, "bin", title)
+    label = "latent position, in standard deviations of the rows"
+    svg.bottom_axis([-3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0], x, bottom + histogram_height, label, form="{:g}".format)
+    return svg.done()

@@ -1,4 +1,4 @@
-"""From sections to one HTML file: templates that escape everything, and a policy that allows no other script."""
+"""Make one HTML file of the sections: templates escape all values, and a policy allows no script but ours."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ def page(title: str, date: str, findings: Findings, sections: Sequence[Section],
     """Return the page."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    shelf = Environment(
+    environment = Environment(
         loader=PackageLoader("hiddenbits.reporting", "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    shelf.filters["data"] = _data
-    shelf.filters["ticked"] = _ticked
+    environment.filters["data"] = _data
+    environment.filters["ticked"] = _with_code
     style, script = _read("report.css"), _read("report.js")
     policy = (
         f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
-    page = shelf.get_template("page.html").render(
+    page = environment.get_template("page.html").render(
         title=title,
         date=date,
         findings=findings,
@@ -54,21 +54,21 @@ def page(title: str, date: str, findings: Findings, sections: Sequence[Section],
 
 
 def _used(context: Context, *, every: bool) -> str:
-    """Return the number of rows that a value is based on."""
-    n, used = context.sample.look.n_rows, len(context.sample.rows)
+    """Return the number of rows on which values are based; `every`: all rows, otherwise the sampled rows."""
+    n, used = context.sample.summary.n_rows, len(context.sample.rows)
     return f"all {n:,} rows" if every or used == n else f"{used:,} of {n:,} rows"
 
 
-def _ticked(text: str) -> Markup:
-    """Return a sentence in which what stands between backticks is code."""
+def _with_code(text: str) -> Markup:
+    """Return a sentence as HTML; text between backticks becomes code."""
     parts = text.split("`")
     code = Markup("<code>{}</code>")
-    marked = (code.format(_unbroken(part)) if number % 2 else escape(part) for number, part in enumerate(parts))
+    marked = (code.format(_unbroken_code(part)) if number % 2 else escape(part) for number, part in enumerate(parts))
     return Markup("").join(marked)
 
 
-def _unbroken(code: str) -> Markup:
-    """Return a command in which no line ends within an option, after a hyphen."""
+def _unbroken_code(code: str) -> Markup:
+    """Return a command as HTML; lines do not break after the hyphens of an option."""
     words = [Markup('<span class="option">{}</span>').format(w) if w[:1] == "-" else escape(w) for w in code.split(" ")]
     return Markup(" ").join(words)
 
@@ -83,7 +83,7 @@ def _hash(text: str) -> str:
 
 
 def _data(value: Any) -> Markup:
-    """Return JSON that is safe inside a script element: no character in it can end the element or begin another."""
+    """Return JSON that is safe inside a script element: none of its characters can end the element or begin another."""
     text = json_escaped(json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
     for sign in "<>&":
         text = text.replace(sign, f"\\u{ord(sign):04x}")

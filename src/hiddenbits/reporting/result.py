@@ -18,7 +18,7 @@ from hiddenbits.store import check_target, whole_file
 if TYPE_CHECKING:
     from hiddenbits.reporting.findings import Finding, Findings
 
-HEIGHT = 900  # pixels of the page in a notebook
+FRAME_HEIGHT = 900  # pixels of the page in a notebook
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,9 +34,9 @@ class Report:
     title : str
         Name of the table.
     found : Findings
-        What the report begins with: sentences, and the numbers in them.
+        The sentences with which the report begins, and the numbers in them.
     library : {"pandas", "polars", "pyarrow"} or None
-        The library that the table came in, of which `findings` is a frame; None: the first that is installed.
+        The library of the frame `findings`: that of the table, or if None the first that is installed.
 
     Examples
     --------
@@ -54,9 +54,9 @@ class Report:
 
     @property
     def findings(self) -> Any:
-        """The findings as a frame, a line for each: of the library that the table came in, or of one installed."""
-        lines = [_line(finding) for finding in self.found.findings]
-        columns = {name: [line[name] for line in lines] for name in _line(None)}
+        """The findings as a frame with one row for each, of the library of the table, or of an installed one."""
+        lines = [_frame_row(finding) for finding in self.found.findings]
+        columns = {name: [line[name] for line in lines] for name in _frame_row(None)}
         types = {name: int if name in ("rows", "of_rows") else str for name in columns}
         return as_frame(columns, self.library, if_empty=types)
 
@@ -67,7 +67,7 @@ class Report:
         -------
         records : list of dict
         """
-        return [{**_line(finding), "numbers": dict(finding.numbers)} for finding in self.found.findings]
+        return [{**_frame_row(finding), "numbers": dict(finding.numbers)} for finding in self.found.findings]
 
     def to_json(self) -> str:
         """Return the findings as JSON; a number that does not exist is null.
@@ -87,7 +87,7 @@ class Report:
             "next_steps": list(self.found.next_steps),
             "hiddenbits": __version__,
         }
-        return json_escaped(json.dumps(_strict(contents), ensure_ascii=False, allow_nan=False, indent=2)) + "\n"
+        return json_escaped(json.dumps(_json_value(contents), ensure_ascii=False, allow_nan=False, indent=2)) + "\n"
 
     def to_markdown(self) -> str:
         """Return the findings as Markdown, for a mail.
@@ -97,15 +97,15 @@ class Report:
         text : str
         """
         opening = [text for text in (self.found.table, self.found.coding, self.found.picture) if text]
-        lines = [f"# {_quoted(self.title)}", "", *(line for text in opening for line in (_quoted(text), ""))]
+        lines = [f"# {_escaped(self.title)}", "", *(line for text in opening for line in (_escaped(text), ""))]
         if self.found.findings:
             lines += ["## Findings", ""]
-            lines += [f"{n}. {_item(finding)}" for n, finding in enumerate(self.found.findings, 1)] + [""]
+            lines += [f"{n}. {_list_item(finding)}" for n, finding in enumerate(self.found.findings, 1)] + [""]
         if self.found.next_steps:
             lines += [
                 "## Next steps",
                 "",
-                *(f"- {_with_code(step)}" for step in self.found.next_steps),
+                *(f"- {_escaped_except_code(step)}" for step in self.found.next_steps),
                 "",
             ]
         return printable("\n".join(lines), keep="\n")
@@ -123,7 +123,7 @@ class Report:
         path : Path
             The file that was written.
         """
-        return written(self.html, path)
+        return write_page(self.html, path)
 
     def __str__(self) -> str:
         sentences = [f"{n}. {finding.sentence}" for n, finding in enumerate(self.found.findings, 1)]
@@ -131,16 +131,16 @@ class Report:
         return printable("\n".join([self.title, *opening, *sentences]), keep="\n")
 
     def _repr_html_(self) -> str:
-        """Return the page in a frame of its own, which cannot reach the notebook."""
+        """Return the page in an iframe, which cannot access the notebook."""
         title = escape(printable(self.title))
         return (
             f'<iframe sandbox="allow-scripts" srcdoc="{escape(self.html)}" title="{title}" width="100%" '
-            f'height="{HEIGHT}" style="border: 0"></iframe>'
+            f'height="{FRAME_HEIGHT}" style="border: 0"></iframe>'
         )
 
 
-def written(text: str, path: str | os.PathLike[str]) -> Path:
-    """Write a text; the file appears whole or not at all."""
+def write_page(text: str, path: str | os.PathLike[str]) -> Path:
+    """Write a text; an interrupted write leaves no file."""
     target = Path(path)
     check_target(target)
     with whole_file(target) as file:
@@ -148,33 +148,33 @@ def written(text: str, path: str | os.PathLike[str]) -> Path:
     return target
 
 
-def _line(finding: Finding | None) -> dict[str, Any]:
+def _frame_row(finding: Finding | None) -> dict[str, Any]:
     """Return a finding as a row of a frame."""
     names = ("kind", "title", "sentence", "rows", "of_rows", "evidence")
     return {name: getattr(finding, name, None) for name in names}
 
 
-def _strict(value: Any) -> Any:
-    """Return a value as JSON has it: numbers of numpy as numbers, NaN and infinities as null."""
+def _json_value(value: Any) -> Any:
+    """Return a value that JSON can hold: numpy numbers become numbers, NaN and infinities None."""
     if isinstance(value, dict):
-        return {str(key): _strict(one) for key, one in value.items()}
+        return {str(key): _json_value(one) for key, one in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_strict(one) for one in value]
+        return [_json_value(one) for one in value]
     value = value.item() if hasattr(value, "item") else value
     return None if isinstance(value, float) and not abs(value) < float("inf") else value
 
 
-def _item(finding: Finding) -> str:
+def _list_item(finding: Finding) -> str:
     """Return a finding as an item of a list."""
-    head = f"**{_quoted(finding.title)}.** " if finding.title else ""
-    return f"{head}{_quoted(finding.sentence)}"
+    head = f"**{_escaped(finding.title)}.** " if finding.title else ""
+    return f"{head}{_escaped(finding.sentence)}"
 
 
-def _quoted(text: str) -> str:
-    """Return a text in which names of the table are no markup."""
+def _escaped(text: str) -> str:
+    """Return a text in which characters that Markdown would interpret are escaped."""
     return re.sub(r"([\\`*\[\]<>&]|(?<!\w)_|_(?!\w))", r"\\\1", re.sub(r"\s+", " ", text))
 
 
-def _with_code(text: str) -> str:
-    """Return the same of a text in which code stands between backticks: code stays as it is, to be copied."""
-    return "`".join(part if place % 2 else _quoted(part) for place, part in enumerate(text.split("`")))
+def _escaped_except_code(text: str) -> str:
+    """Escape a text except for the code between backticks, which is to be copied."""
+    return "`".join(part if place % 2 else _escaped(part) for place, part in enumerate(text.split("`")))

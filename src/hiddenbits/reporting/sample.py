@@ -18,9 +18,9 @@ from hiddenbits.reporting.text import plain, quoted, sentence, told_apart
 from hiddenbits.tables import Piece, Table, map_pieces
 
 MOST_ROWS, MOST_COLUMNS, MOST_CELLS = 20_000, 1_000, 400_000
-FEWEST_ROWS, FEWEST_COLUMNS = 12, 2  # with fewer, no model is fitted
-ROWS_TO_TELL = 50  # below, columns may complete each other by chance
-FEWEST_LEFT = 3  # columns that must be left where answers to one question are left out
+FEWEST_ROWS, FEWEST_COLUMNS = 12, 2  # no model is fitted to fewer
+MIN_ROWS_ONE_OF = 50  # with fewer, exactly one of several columns may be 1 in every row by chance
+MIN_COLUMNS_LEFT = 3  # answers to one question are excluded only if so many columns remain
 PIECE_CELLS = 1 << 22
 
 
@@ -28,22 +28,39 @@ PIECE_CELLS = 1 << 22
 class Sample:
     """Rows and columns of a table as numbers, NaN for missing values.
 
-    `rows` and `columns` are their numbers in the table, from 0; `values` what the columns and their 1s are called,
-    and `every_value` the same of all columns of the table; `own_names` are the columns as the table has them; `beside`
-    the cells of other columns of the same rows; `look` the summary of the whole table; `groups` the labels of rows that
-    are held out together; `one_of` the names of columns that are excluded because exactly one of them is 1 in every
-    row: a model would find that they exclude each other, and nothing else; `answers` are the numbers of these columns
-    in the table.
+    Attributes
+    ----------
+    cells : ndarray of shape (sampled rows, sampled columns)
+        The sampled cells.
+    rows, columns : ndarray
+        Numbers of the sampled rows and columns in the table, from 0.
+    values, all_values : Values
+        What the sampled columns, or all columns of the table, and their 1s are called.
+    own_names : list of str
+        Names of the sampled columns in the table.
+    beside : dict
+        Metadata columns: by name, the cells of the sampled rows.
+    summary : Summary
+        Counts over the whole table.
+    seed : int
+        Random seed of the sample.
+    groups : ndarray or None
+        Labels of the sampled rows; rows with the same label are held out together.
+    one_of : tuple of tuples of str
+        Groups of columns of which exactly one is 1 in every row, such as the answers to one question. A model would
+        find that they exclude each other, and nothing else; so all columns of a group are excluded, or one of a pair.
+    answers : tuple of int
+        Numbers in the table of the columns that are excluded for this reason.
     """
 
     cells: Floats
     rows: NDArray[np.int64]
     columns: NDArray[np.int64]
     values: Values
-    every_value: Values
+    all_values: Values
     own_names: list[str]
     beside: dict[str, list[str]]
-    look: Any
+    summary: Any
     seed: int
     groups: AnyArray | None = None
     one_of: tuple[tuple[str, ...], ...] = ()
@@ -51,22 +68,22 @@ class Sample:
 
     @property
     def names(self) -> list[str]:
-        """The columns as shown, with the value that is 1 where that is not yes."""
+        """Names of the columns as shown, with the value that is coded as 1 unless it means yes."""
         return self.values.names
 
     @property
     def every_row(self) -> bool:
         """Whether all rows are used."""
-        return bool(len(self.rows) == self.look.n_rows)
+        return bool(len(self.rows) == self.summary.n_rows)
 
     @property
     def limited(self) -> bool:
         """Whether some columns are excluded only because there are too many."""
-        return bool(self.look.n_columns - len(self.look.constant_columns) > MOST_COLUMNS)
+        return bool(self.summary.n_columns - len(self.summary.constant_columns) > MOST_COLUMNS)
 
     @property
-    def worth_it(self) -> bool:
-        """Whether there is enough to fit a model to."""
+    def enough_data(self) -> bool:
+        """Whether there are enough rows and columns to fit a model."""
         n, d = self.cells.shape
         return bool(n >= FEWEST_ROWS and d >= FEWEST_COLUMNS)
 
@@ -77,7 +94,7 @@ class Sample:
 
     @cached_property
     def links(self) -> Floats:
-        """How strongly each pair of columns is associated, by the sampled cells alone (`associations`)."""
+        """Association of each pair of columns in the sampled cells (`associations`)."""
         return associations(self.cells)
 
     def about(self) -> list[Markup]:
@@ -90,16 +107,16 @@ class Sample:
                     "the number of rows that its values are based on.",
                     f"{len(self.rows):,}",
                     self.seed,
-                    f"{self.look.n_rows:,}",
+                    f"{self.summary.n_rows:,}",
                 )
             )
-        left = self.look.n_columns - len(self.names)
+        left = self.summary.n_columns - len(self.names)
         if left:
             notes.append(
                 sentence(
                     "The models use {} of the {} columns: constant columns{} are excluded{}.",
                     f"{len(self.names):,}",
-                    f"{self.look.n_columns:,}",
+                    f"{self.summary.n_columns:,}",
                     " and answers to one question, a column each," if self.one_of else "",
                     f", and of the others only the {MOST_COLUMNS:,} that vary most are used"
                     if len(self.names) == MOST_COLUMNS
@@ -114,33 +131,33 @@ def drawn(table: Table, beside: Mapping[str, Sequence[str]], seed: int, groups: 
     summary = evaluate.describe(table)
     n_rows, n_columns = table.shape
     means = np.nan_to_num(summary.means)
-    varied = means * (1.0 - means) * summary.observed
-    order = np.argsort(-varied, kind="stable")[:MOST_COLUMNS]
-    columns = np.sort(order[varied[order] > 0.0])
-    most = min(MOST_ROWS, max(FEWEST_ROWS, MOST_CELLS // max(1, len(columns))))
+    variation = means * (1.0 - means) * summary.observed
+    order = np.argsort(-variation, kind="stable")[:MOST_COLUMNS]
+    columns = np.sort(order[variation[order] > 0.0])
+    max_rows = min(MOST_ROWS, max(FEWEST_ROWS, MOST_CELLS // max(1, len(columns))))
     rng = np.random.default_rng(seed)
-    rows = np.arange(n_rows) if n_rows <= most else np.sort(rng.choice(n_rows, most, replace=False))
+    rows = np.arange(n_rows) if n_rows <= max_rows else np.sort(rng.choice(n_rows, max_rows, replace=False))
     pieces = list(map_pieces(_SampledCells(rows, columns), table, max(1, PIECE_CELLS // n_columns)))
     cells = np.concatenate(pieces).astype(np.float64)
     cells[cells > 1.0] = np.nan
-    kept = (cells == 0.0).any(axis=0) & (cells == 1.0).any(axis=0)  # in the sample a rare column may be constant
-    cells, columns = cells[:, kept], columns[kept]
-    every, own = Values.of(summary.names, table.coding), list(summary.names)
+    varying = (cells == 0.0).any(axis=0) & (cells == 1.0).any(axis=0)  # a rare column may be constant in the sample
+    cells, columns = cells[:, varying], columns[varying]
+    every_value, own_names = Values.of(summary.names, table.coding), list(summary.names)
     one_of = _answers(cells)
-    left_out = {j for group in one_of for j in (group if len(group) > 2 else group[1:])}
-    if cells.shape[1] - len(left_out) < FEWEST_LEFT:
-        one_of, left_out = [], set()
-    answers = tuple(tuple(every.names[columns[j]] for j in group) for group in one_of)
-    numbers = tuple(int(columns[j]) for j in sorted(left_out))
-    stay = [j for j in range(cells.shape[1]) if j not in left_out]
-    cells, columns = cells[:, stay], columns[stay]
+    excluded = {j for group in one_of for j in (group if len(group) > 2 else group[1:])}
+    if cells.shape[1] - len(excluded) < MIN_COLUMNS_LEFT:
+        one_of, excluded = [], set()
+    answers = tuple(tuple(every_value.names[columns[j]] for j in group) for group in one_of)
+    numbers = tuple(int(columns[j]) for j in sorted(excluded))
+    remaining = [j for j in range(cells.shape[1]) if j not in excluded]
+    cells, columns = cells[:, remaining], columns[remaining]
     return Sample(
         cells,
         rows,
         columns,
-        every.taken(columns.tolist()),
-        every,
-        [own[j] for j in columns],
+        every_value.taken(columns.tolist()),
+        every_value,
+        [own_names[j] for j in columns],
         {key: [str(values[i]) for i in rows] for key, values in beside.items()},
         summary,
         seed,
@@ -151,8 +168,8 @@ def drawn(table: Table, beside: Mapping[str, Sequence[str]], seed: int, groups: 
 
 
 def _answers(cells: Floats) -> list[tuple[int, ...]]:
-    """Return the groups of columns of which exactly one is 1 in every row, in tables where that is not chance."""
-    if len(cells) < ROWS_TO_TELL:
+    """Return the groups of columns of which exactly one is 1 in every row; none in tables with few rows."""
+    if len(cells) < MIN_ROWS_ONE_OF:
         return []
     ones, recorded = np.nan_to_num(cells), (~np.isnan(cells)).astype(np.float64)
     return exclusive_groups(ones.T @ ones, recorded.T @ recorded)
@@ -160,7 +177,7 @@ def _answers(cells: Floats) -> list[tuple[int, ...]]:
 
 @dataclass(frozen=True)
 class _SampledCells:
-    """Reads the sampled cells of a piece; a class, so that it can be sent to a cluster. A missing value is 2."""
+    """Reads the sampled cells of a piece of rows, 2 if missing; a class, so that it can be sent to a cluster."""
 
     rows: NDArray[np.int64]
     columns: NDArray[np.int64]
@@ -178,13 +195,14 @@ class _SampledCells:
 
 # Pairs of columns: whether they are associated, and whether missing values of one depend on the other.
 
-BLANKS, SHIFT = 4.0, 0.05  # standard errors, and share of 1s, beyond which missing values depend on another column
+MIN_ERRORS, MIN_SHIFT = 4.0, 0.05  # of a share of 1s, if missing values of another column depend on it
 
 
 def associations(cells: Floats) -> Floats:
     """Return phi sqrt(n - 1) of each pair of columns, a normal deviate if they are independent; (columns, columns).
 
-    Each pair rests on the n rows that have both; 0 where one of them does not vary there, and on the diagonal.
+    Each pair uses the n rows in which both are observed. If one column is constant there, the result is 0, as on the
+    diagonal.
 
     Examples
     --------
@@ -209,52 +227,52 @@ def associations(cells: Floats) -> Floats:
 def blanks_follow(cells: Floats) -> AnyArray:
     """Return for each pair of columns whether missing values of one depend on the other's value.
 
-    Then the rows that have both are not a random sample, and the share of them in which both are 1 is biased.
+    If so, the rows in which both are observed are not a random sample, and the share with two 1s is biased.
     """
     ones, observed = np.nan_to_num(cells), (~np.isnan(cells)).astype(np.float64)
-    x, n = ones.T @ observed, observed.T @ observed  # 1s of the first, and its cells, where the second is observed
-    x_missing, n_missing = ones.sum(axis=0)[:, None] - x, observed.sum(axis=0)[:, None] - n  # where it is missing
+    x, n = ones.T @ observed, observed.T @ observed  # 1s and cells of the first if the second is observed
+    x_missing, n_missing = ones.sum(axis=0)[:, None] - x, observed.sum(axis=0)[:, None] - n  # the same if it is missing
     p, q = (x + 0.5) / (n + 1.0), (x_missing + 0.5) / (n_missing + 1.0)
     error = np.sqrt(p * (1.0 - p) / (n + 1.0) + q * (1.0 - q) / (n_missing + 1.0))
-    depends = (np.abs(p - q) > np.maximum(BLANKS * error, SHIFT)) & (n_missing > 0.0)
+    depends = (np.abs(p - q) > np.maximum(MIN_ERRORS * error, MIN_SHIFT)) & (n_missing > 0.0)
     return np.asarray(depends | depends.T)
 
 
-def supported(columns: Sequence[int], signs: Floats, links: Floats, least: float) -> list[int]:
-    """Return the columns whose signs the pairs of the table support, in the same order.
+def supported(columns: Sequence[int], signs: Floats, z: Floats, min_z: float) -> list[int]:
+    """Return the columns whose signs agree with the associations of the table, in the same order.
 
-    A model may put columns side by side that have nothing to do with each other, or oppose columns that go together.
-    Columns are taken in their order. One stays if it does not contradict those that stay: its strongest association
-    with them, if it is at least `least`, has the sign that the model gives the pair. And it has to be linked, by an
-    association of that sign and size, to more than half of those on its own side, or as the first of its side to that
-    of all columns with which it is associated most strongly.
+    A model may give the same sign to columns that are not associated, or opposite signs to columns that are. An
+    association z of two columns agrees with their signs if z times both signs is at least `min_z`, and contradicts them
+    if it is at most `-min_z`. Columns are checked in order. A column is chosen if its strongest association with the
+    chosen columns does not contradict, and if its associations with more than half of the chosen columns of the same
+    sign agree. If there are none of its sign, its strongest association with any of `columns` must agree.
     """
-    places = np.asarray(columns, np.int64)
-    sign = signs[places]
-    agree = links[np.ix_(places, places)] * np.outer(sign, sign)
-    kept: list[int] = []
-    for j in range(len(places)):
-        own = [k for k in kept if sign[k] == sign[j]]
+    numbers = np.asarray(columns, np.int64)
+    sign = signs[numbers]
+    agree = z[np.ix_(numbers, numbers)] * np.outer(sign, sign)
+    chosen: list[int] = []
+    for j in range(len(numbers)):
+        same_sign = [k for k in chosen if sign[k] == sign[j]]
         strongest = agree[j, np.argmax(np.abs(agree[j]))]
-        linked = 2 * (agree[j, own] >= least).sum() > len(own) if own else strongest >= least
-        if linked and (not kept or agree[j, max(kept, key=lambda k: abs(agree[j, k]))] > -least):
-            kept.append(j)
-    return [int(places[j]) for j in kept] if len(kept) > 1 else []
+        linked = 2 * (agree[j, same_sign] >= min_z).sum() > len(same_sign) if same_sign else strongest >= min_z
+        if linked and (not chosen or agree[j, max(chosen, key=lambda k: abs(agree[j, k]))] > -min_z):
+            chosen.append(j)
+    return [int(numbers[j]) for j in chosen] if len(chosen) > 1 else []
 
 
-# What a 1 is called in a report: 1 or yes where it is that, otherwise the value of the table that it stands for.
+# What a report calls a 1: 1 or yes if the table does, otherwise the value that is coded as 1.
 
 COUNTED = "counted as yes"
 
 
 @dataclass(frozen=True)
 class Values:
-    """The columns of a table, or some of them, and what 1 and 0 stand for in each.
+    """The names of some or all columns of a table, and the values that are coded as 1 and 0.
 
-    `bare` are the names of the columns as shown, `names` the same with the value that is 1 where that is not yes
-    ("sex = female"); `meanings` are those of the table's coding, None for a table of 0 and 1. `one` and `ones` are what
-    a sentence about all columns calls a 1: "1" and "1s", but where some columns have codes such as 1 and 2, of which
-    the 1 is none, "2" and "cells that are 2", or "counted as yes" and "cells counted as yes" where columns differ.
+    `bare` are the names as shown. `names` add the value that is coded as 1, unless it means yes ("sex = female").
+    `meanings` are those of the table's coding, None for a table of 0 and 1. `one` and `ones` are used in sentences
+    about all columns: "1" and "1s". If some columns have codes such as 1 and 2, which could be confused with 0 and 1,
+    they are "2" and "cells that are 2", or "counted as yes" and "cells counted as yes" if the columns differ.
     """
 
     bare: list[str]
@@ -265,7 +283,7 @@ class Values:
 
     @classmethod
     def of(cls, columns: Sequence[str], coding: Any) -> Values:
-        """Return what the columns of a table with this coding are called."""
+        """Return the names and values of the columns of a table with this coding."""
         if coding is None or not coding.sentence():
             return cls(told_apart(columns), told_apart(columns))
         meanings = coding.meanings
@@ -278,22 +296,22 @@ class Values:
         return cls(told_apart(columns), names, meanings, one, ones)
 
     def taken(self, columns: Sequence[int]) -> Values:
-        """Return those of some columns."""
+        """Return the same for some of the columns."""
         meanings = None if self.meanings is None else tuple(self.meanings[j] for j in columns)
         return Values([self.bare[j] for j in columns], [self.names[j] for j in columns], meanings, self.one, self.ones)
 
     @property
     def all_yes(self) -> bool:
-        """Whether every 1 is a 1 of the table, or a word for yes."""
+        """Whether the value coded as 1 is 1 or a word for yes in every column."""
         return self.meanings is None or all(meaning.is_yes for meaning in self.meanings)
 
     @property
     def probability(self) -> str:
-        """The probability of a 1 in words."""
+        """What a sentence calls the probability of a 1."""
         return "probability" if self.one == COUNTED else f"probability of {self.one}"
 
     def cell(self, column: int, bit: float) -> str:
-        """Return a cell as the table has it: 1, “female”, 2, > 40."""
+        """Return a cell as it is in the table: 1, “female”, 2, > 40."""
         if self.meanings is None or self.meanings[column].form in ("bit", "level"):
             return f"{bit:.0f}"
         meaning = self.meanings[column]
@@ -301,7 +319,7 @@ class Values:
         return text if meaning.form in ("codes", "above") else quoted(text)
 
     def labels(self, column: int) -> tuple[str, str]:
-        """Return 0 and 1 as the values of the table: male and female, 1 and 2; 0 and 1 where they are that."""
+        """Return 0 and 1 as the values of the table: male and female, 1 and 2; or 0 and 1."""
         if self.meanings is None or self.meanings[column].form in ("bit", "level"):
             return "0", "1"
         meaning = self.meanings[column]
@@ -329,5 +347,5 @@ class Values:
 
     @property
     def share(self) -> str:
-        """A share of 1s in words."""
+        """What a sentence calls a share of 1s."""
         return f"share of {self.ones}"

@@ -12,9 +12,9 @@ from hiddenbits.reporting.causes import causes
 from hiddenbits.reporting.comparison import comparison
 from hiddenbits.reporting.context import Context
 from hiddenbits.reporting.findings import Findings, find
-from hiddenbits.reporting.findings.finding import described
-from hiddenbits.reporting.findings.groups import SCALES
-from hiddenbits.reporting.findings.misfit import suspects
+from hiddenbits.reporting.findings.finding import described_fit
+from hiddenbits.reporting.findings.groups import DIMENSIONAL
+from hiddenbits.reporting.findings.misfit import possible_errors
 from hiddenbits.reporting.fits import CAUSES
 from hiddenbits.reporting.groups import groups
 from hiddenbits.reporting.pairs import pairs
@@ -22,7 +22,7 @@ from hiddenbits.reporting.profiles import classes, items
 from hiddenbits.reporting.row_map import chart
 from hiddenbits.reporting.text import KEYS, Section
 
-Step = Callable[[str, float], None]  # the words, and the share of the work that is done
+Step = Callable[[str, float], None]  # called with the current step and the share of the work that is done
 
 MAKERS: dict[str, Callable[[Context], Section]] = {
     "table": about,
@@ -39,14 +39,14 @@ MAKERS: dict[str, Callable[[Context], Section]] = {
 }
 
 
-def made(context: Context, step: Step) -> tuple[Findings, list[Section]]:
+def make_sections(context: Context, step: Step) -> tuple[Findings, list[Section]]:
     """Return the findings and the sections."""
-    if context.sample.worth_it:
+    if context.sample.enough_data:
         _ = context.fits.compared  # reports its own progress
     step("summarizing the findings", 0.0)
     findings = find(context)
-    wanted = supported(context) | {finding.evidence for finding in findings.findings}
-    keys = [key for key in KEYS if key in wanted]
+    chosen = supported_sections(context) | {finding.evidence for finding in findings.findings}
+    keys = [key for key in KEYS if key in chosen]
     sections = []
     for number, key in enumerate(keys, 1):
         step("drawing the evidence", 0.5 + 0.5 * number / len(keys))
@@ -54,25 +54,25 @@ def made(context: Context, step: Step) -> tuple[Findings, list[Section]]:
     return findings, sections
 
 
-def supported(context: Context) -> set[str]:
-    """Return the sections that the table and the chosen models support; where nothing is hidden, these are few."""
+def supported_sections(context: Context) -> set[str]:
+    """Return the keys of the sections that apply to the table and the chosen models."""
     keys = {"table", "how"}
-    if not context.sample.worth_it:
+    if not context.sample.enough_data:
         return keys
     keys.add("which")
-    if context.fits.doubtful:
+    if context.fits.no_structure:
         return keys
-    fit = described(context)
-    shown = "" if fit is None else fit.name
-    scales = 0 if fit is None or shown not in SCALES else len(fit.model.components_)
-    wanted = {
+    fit = described_fit(context)
+    model_name = "" if fit is None else fit.name
+    n_dimensions = 0 if fit is None or model_name not in DIMENSIONAL else len(fit.model.components_)
+    by_section = {
         "map": True,
         "odd": True,
         "groups": context.by is not None,
-        "classes": shown == "LatentClassAnalysis",
-        "items": scales == 1,
-        "causes": shown in CAUSES,
-        "cells": bool(suspects(context)[1]),
+        "classes": model_name == "LatentClassAnalysis",
+        "items": n_dimensions == 1,
+        "causes": model_name in CAUSES,
+        "cells": bool(possible_errors(context)[1]),
         "blanks": bool(np.isnan(context.sample.cells).any()),
     }
-    return keys | {key for key, yes in wanted.items() if yes}
+    return keys | {key for key, is_wanted in by_section.items() if is_wanted}

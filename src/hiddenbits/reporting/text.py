@@ -13,14 +13,14 @@ from markupsafe import Markup
 
 from hiddenbits.quoting import printable
 
-LONGEST = 60  # characters of a name that are shown
-VALUE = re.compile(r" (?:=|>|<=) [^=<>]+$")  # at the end of a name: what is kept where the name is shortened
+LONGEST = 60  # characters of a name; longer ones are shortened
+VALUE_AT_END = re.compile(r" (?:=|>|<=) [^=<>]+$")  # a value at the end of a name, which is not shortened
 
 
 def plain(text: object, longest: int = LONGEST) -> str:
     r"""Return a text on one line, shortened; control characters are shown escaped.
 
-    A value at the end of a name stays where it takes at most half of the letters.
+    A value at the end of a name, such as = no, is kept unless it is longer than half of `longest`.
 
     Examples
     --------
@@ -29,14 +29,14 @@ def plain(text: object, longest: int = LONGEST) -> str:
     >>> print(plain("watches television = no", 13))
     watches… = no
     """
-    kept = str(text)[: 4 * longest]
-    shown = printable("".join(" " if letter.isspace() else letter for letter in kept))
-    if len(shown) <= longest and len(kept) == len(str(text)):
+    cut = str(text)[: 4 * longest]
+    shown = printable("".join(" " if letter.isspace() else letter for letter in cut))
+    if len(shown) <= longest and len(cut) == len(str(text)):
         return shown
-    value = VALUE.search(shown) if len(kept) == len(str(text)) else None
-    end = value[0] if value is not None and 2 * len(value[0]) <= longest else ""
-    head = shown[: longest - 1 - len(end)]
-    return f"{head.rstrip() if end else head}…{end}"
+    value = VALUE_AT_END.search(shown) if len(cut) == len(str(text)) else None
+    value_text = value[0] if value is not None and 2 * len(value[0]) <= longest else ""
+    head = shown[: longest - 1 - len(value_text)]
+    return f"{head.rstrip() if value_text else head}…{value_text}"
 
 
 def quoted(name: str) -> str:
@@ -45,7 +45,7 @@ def quoted(name: str) -> str:
 
 
 def told_apart(names: Sequence[object], ends: Sequence[str] | None = None) -> list[str]:
-    """Return the names as shown, each with its end; those that become equal by shortening get their column's number."""
+    """Return shortened names, each with its ending; names that become equal get the number of their column."""
     whole = [f"{plain(name)}{end}" for name, end in zip(names, ends or [""] * len(names), strict=True)]
     short = [plain(name) for name in whole]
     counts = Counter(short)
@@ -53,19 +53,19 @@ def told_apart(names: Sequence[object], ends: Sequence[str] | None = None) -> li
 
 
 def name(text: object) -> Markup:
-    """Return a name as an element of its own, so that right-to-left letters do not turn the sentence around."""
+    """Return a name as a separate element, so that right-to-left letters do not reverse the sentence."""
     return Markup("<bdi>{}</bdi>").format(plain(text, LONGEST + 12))
 
 
 def names(texts: Iterable[object], most: int = 5, last: str = "and") -> Markup:
-    """Return names as a phrase: a, b and c; beyond `most` the rest is counted."""
-    every = list(texts)
-    shown = [name(text) for text in every[:most]]
-    if len(every) > most:
-        shown.append(Markup("{} more").format(f"{len(every) - most:,}"))
-    if len(shown) < 2:
-        return shown[0] if shown else Markup("none")
-    return Markup(", ").join(shown[:-1]) + Markup(" {} ").format(last) + shown[-1]
+    """Return names as a phrase: a, b and c; names after the first `most` are counted."""
+    all_texts = list(texts)
+    parts = [name(text) for text in all_texts[:most]]
+    if len(all_texts) > most:
+        parts.append(Markup("{} more").format(f"{len(all_texts) - most:,}"))
+    if len(parts) < 2:
+        return parts[0] if parts else Markup("none")
+    return Markup(", ").join(parts[:-1]) + Markup(" {} ").format(last) + parts[-1]
 
 
 def count(number: float, one: str, many: str | None = None) -> str:
@@ -79,7 +79,7 @@ def plural(noun: str) -> str:
 
 
 def percent(share: float, *, few: bool = False) -> str:
-    """Return a share in percent, with one more digit near 0 and 1 unless it is of `few` rows.
+    """Return a share in percent, with one more digit near 0 and 1 unless it is based on `few` rows.
 
     Only exact values show as 0% or 100%.
     """
@@ -120,9 +120,9 @@ def times(nats: float) -> str:
     return f"10{power} times"
 
 
-# What a section of the report is made of; `page` turns it into HTML.
+# The parts of a section; `page` turns them into HTML.
 
-# Sections of evidence, in the order of the page; a finding names one of them. Those with nothing to show are left out.
+# Sections of evidence, in the order of the page; a finding names one. Sections with nothing to show are omitted.
 KEYS = ("table", "which", "map", "groups", "classes", "items", "causes", "pairs", "odd", "cells", "blanks", "how")
 
 
@@ -135,7 +135,7 @@ class TextTable:
     rows: Sequence[Sequence[object]]
     numeric: frozenset[int] = frozenset()
     folded: bool = False
-    wordy: int = -1  # the column with sentences, which is kept wide
+    wordy: int = -1  # the column of sentences, which gets a minimum width
     kind: str = "grid"
 
 
@@ -159,7 +159,7 @@ class Paragraph:
 
 @dataclass(frozen=True)
 class InteractiveMap:
-    """The map with its panel; `data` is what the script of the page reads."""
+    """The map with its panel; the script of the page reads `data`."""
 
     drawing: Markup
     caption: Markup
@@ -181,8 +181,8 @@ class Section:
     title: str
     opening: Markup
     parts: Sequence[Part] = ()
-    how: Sequence[tuple[str, str]] = ()  # what was computed, and the line that computes it again
-    every_row: bool = False  # whether the values are of all rows, although the models use a sample
+    how: Sequence[tuple[str, str]] = ()  # a value, and the line of Python that reproduces it
+    every_row: bool = False  # whether values are based on all rows even if the models use a sample
 
 
 def cautions(*notes: str) -> list[Part]:

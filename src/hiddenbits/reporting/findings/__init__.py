@@ -2,7 +2,7 @@
 
 `find` summarizes the table, the model that fits and how certain that is, and returns up to six findings, each with its
 numbers and a small drawing. It names an effect only if it rests on enough rows and exceeds two standard errors
-(`effects.py`), and only what the chosen model supports: classes if latent classes won, dimensions if these did.
+(`effects.py`). It describes classes only if the chosen model has classes, and dimensions only if it has dimensions.
 """
 
 from hiddenbits.reporting.findings.find import find

@@ -36,19 +36,18 @@ class Finding:
     sentence : str
         Plain text (not markup: the page escapes it), which contains names and cells of the table.
     numbers : dict
-        Every number in the sentence, by name, as it was before rounding. It can be computed again from the models.
+        Every number in the sentence, by name and before rounding.
     drawing : str
         A small SVG of about 220 x 90, or "".
     evidence : str
-        The section that shows it: "table", "map", "classes", "causes", "pairs", "odd", "cells", "blanks", "groups" or
-        "which".
+        The section that shows the evidence: "table", "map", "classes", "causes", "pairs", "odd", "cells", "blanks",
+        "groups" or "which".
     rows, of_rows : int
-        The number of rows behind it, and the number in the table.
+        The number of rows on which the finding is based, and the number in the table.
     title : str
         Two to five words, such as "Class 1 of 3: 40%".
     names_rows : bool
-        Whether the sentence names individual rows, which a report without rows must leave out; `find` never returns
-        such a finding for one.
+        Whether the sentence names individual rows. `find` returns no such finding for a report without rows.
     """
 
     kind: Kind
@@ -64,7 +63,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Findings:
-    """What a report begins with.
+    """The summary, the findings and the next steps, with which a report begins.
 
     Attributes
     ----------
@@ -79,9 +78,9 @@ class Findings:
     numbers : dict
         The numbers in `table` and `picture`, by name.
     coding : str
-        Which values of the table are 1, in a sentence; empty where that is 1 itself.
+        Which values of the table are 1, in a sentence; empty if the table has 0 and 1.
     ones : dict of str
-        The value that is 1 in each column in which it is another one.
+        By column, the value that is coded as 1, if it is not 1 itself.
     """
 
     table: str
@@ -95,13 +94,13 @@ class Findings:
 
 # Which of the tied models the findings describe.
 
-# A hidden unit raises and lowers every column at once, which takes many words: a tied model of classes or dimensions is
-# easier to describe.
+# A hidden unit raises some columns and lowers others, which takes many words: classes or dimensions are easier to
+# describe, so a tied model that has these is preferred.
 HARD_TO_READ = "CombinationMachine"
 READABLE = ("LatentClassAnalysis", "LogisticPCA", "ClippedPCA", "NoisyOrNetwork", HARD_TO_READ)
 
 
-def described(context: Context) -> Fit | None:
+def described_fit(context: Context) -> Fit | None:
     """Return the chosen model, or a tied one if it is hard to read or did not converge; None if none converged."""
     compared = context.fits.compared
     tied = sorted((name for name in compared.ties() if name in READABLE), key=READABLE.index)
