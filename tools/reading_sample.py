@@ -1,8 +1,8 @@
 """Draw files of `src` at two commits for readers who do not know which is which, or which commit is newer.
 
-    python tools/reading_sample.py BEFORE AFTER FOLDER     commits, and an empty folder outside the repository
+    python tools/reading_sample.py BEFORE AFTER FOLDER [--seed N]     commits, and an empty folder outside the repository
 
-Thirty files that exist at both commits (renamed ones too) are drawn with a fixed seed. `FOLDER/reader1` has each of
+Thirty files that exist at both commits (renamed ones too) are drawn with a seed (50; 51 for a second round). `FOLDER/reader1` has each of
 them as it was at one of the commits, drawn by chance, `FOLDER/reader2` at the other, both in the same shuffled order
 and under neutral names; `FOLDER/key.json` says which is which. A file is cut after its first 160 lines.
 """
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-SEED, N_FILES, MOST_LINES, FEWEST_LINES = 50, 30, 160, 40
+N_FILES, MOST_LINES, FEWEST_LINES = 30, 160, 40
 
 
 def git(*words: str) -> str:
@@ -39,8 +39,9 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     for name in ("before", "after", "folder"):
         arguments.add_argument(name)
+    arguments.add_argument("--seed", type=int, default=50)
     chosen = arguments.parse_args()
-    rng, commits = np.random.default_rng(SEED), (chosen.before, chosen.after)
+    rng, commits = np.random.default_rng(chosen.seed), (chosen.before, chosen.after)
     texts = []
     for paths in rng.permutation(pairs(*commits)):
         versions = [git("show", f"{commit}:{path}") for commit, path in zip(commits, paths, strict=True)]
