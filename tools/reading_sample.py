@@ -1,10 +1,11 @@
-"""Draw files of `src` at two commits for readers who do not know which is which, or which commit is newer.
+"""Draw files of `src` at two commits for readers who do not know which is which.
 
-    python tools/reading_sample.py BEFORE AFTER FOLDER [--seed N]     commits, and an empty folder outside the repository
+    python tools/reading_sample.py BEFORE AFTER FOLDER [--seed N]     two commits, and an empty folder
 
-Thirty files that exist at both commits (renamed ones too) are drawn with a seed (50; 51 for a second round). `FOLDER/reader1` has each of
-them as it was at one of the commits, drawn by chance, `FOLDER/reader2` at the other, both in the same shuffled order
-and under neutral names; `FOLDER/key.json` says which is which. A file is cut after its first 160 lines.
+Thirty files that exist at both commits (renamed ones too) are drawn with a seed (50; 51 for a second round).
+`FOLDER/reader1` has each of them as it was at one of the commits, drawn by chance, `FOLDER/reader2` at the other, both
+in the same shuffled order and under neutral names; `FOLDER/key.json` says which is which. A file is cut after its first
+160 lines.
 """
 
 import argparse

@@ -152,7 +152,7 @@ def test_blanks_are_refused_where_they_cannot_be_summed(large):
     holey = rows[:3].copy()
     holey[1, 2] = np.nan
     model.estimate_partition(n_temperatures=2000)
-    with pytest.raises(ValueError, match="Row 1 has blanks"):
+    with pytest.raises(ValueError, match="Row 1 has missing"):
         model.score_samples(holey)
     assert model.complete(holey)[1, 2] == pytest.approx(model.complete(holey)[1, 2])
     assert 0.0 < model.complete(holey)[1, 2] < 1.0
