@@ -3,7 +3,6 @@
 from email.message import Message
 
 import numpy as np
-import pandas as pd
 import pytest
 import sklearn
 from sklearn.base import clone
@@ -16,7 +15,8 @@ from hiddenbits import LatentClassAnalysis, TreeMixture
 from hiddenbits.datasets import simulate_mixture
 from hiddenbits.families._base.persistence import ESTIMATORS
 
-pytestmark = [pytest.mark.core, pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")]
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+pd = pytest.importorskip("pandas")
 REALS = {"BinarySparseCoding"}
 SMALL = {
     "CombinationMachine": {"max_iter": 20},
