@@ -217,7 +217,7 @@ class RowModel(Model[P, S], Protocol[P, S]):
 
 
 class CodeModel(RowModel[P, S], Protocol[P, S]):
-    """The methods that `transform`, `code` and `inverse_transform` call, if rows have a latent code."""
+    """The methods that `transform`, `posterior_mode` and `inverse_transform` call, if rows have latent variables."""
 
     def posterior(self, params: P, shared: Any, block: Block) -> Floats:
         """Return the posterior mean of each row's code, (n, q)."""

@@ -139,15 +139,15 @@ def test_saved_and_loaded(case, tmp_path):
     rows = structured_rows(np.random.default_rng(0), 300, 8, missing=True)
     model = clone(case.estimator).fit(rows)
     model.save(tmp_path / "model.hb")
-    for loaded in (hiddenbits.load(tmp_path / "model.hb"),):
-        assert type(loaded) is type(model)
-        assert repr(loaded) == repr(model)
-        assert same(model._params, loaded._params)
-        assert np.array_equal(loaded.score_samples(rows), model.score_samples(rows))
-        assert np.array_equal(loaded.complete(rows), model.complete(rows))
-        assert np.array_equal(loaded.trace_, model.trace_)
-        assert loaded.restarts_ == model.restarts_
-        assert np.array_equal(loaded.sample(5), model.sample(5))
+    loaded = hiddenbits.load(tmp_path / "model.hb")
+    assert type(loaded) is type(model)
+    assert repr(loaded) == repr(model)
+    assert same(model._params, loaded._params)
+    assert np.array_equal(loaded.score_samples(rows), model.score_samples(rows))
+    assert np.array_equal(loaded.complete(rows), model.complete(rows))
+    assert np.array_equal(loaded.trace_, model.trace_)
+    assert loaded.restarts_ == model.restarts_
+    assert np.array_equal(loaded.sample(5), model.sample(5))
 
 
 @pytest.mark.thin(2)

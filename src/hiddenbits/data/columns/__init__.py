@@ -3,6 +3,5 @@
 from hiddenbits.data.coding.choices import Choices
 from hiddenbits.data.coding.coded_columns import Coding
 from hiddenbits.data.columns.open import open_cells
-from hiddenbits.exceptions import AmbiguousColumnsError
 
-__all__ = ["AmbiguousColumnsError", "Choices", "Coding", "open_cells"]
+__all__ = ["Choices", "Coding", "open_cells"]

@@ -123,6 +123,11 @@ class ClassesEstimator(LatentEstimator[P, S]):
 
     _latent_name = "class"
 
+    @property
+    @abstractmethod
+    def weights_(self) -> Floats:
+        """Share of each class."""
+
     def predict(self, X: object) -> NDArray[np.int64]:
         """Return the most probable class of each row given its observed cells: the largest of `predict_proba`.
 
@@ -190,8 +195,7 @@ class ClassesEstimator(LatentEstimator[P, S]):
         return fitted.predict(X)
 
     def _order_classes(self, params: P) -> P:
-        weights: Floats = getattr(params, "weights")  # noqa: B009
-        return params.reordered(self._latent_axis, np.argsort(-weights, kind="stable"))
+        return params.reordered(self._latent_axis, np.argsort(-self.weights_, kind="stable"))
 
     def _latent(self, latent: Floats) -> NDArray[np.int64]:
         return np.asarray(latent.argmax(axis=1), np.int64)

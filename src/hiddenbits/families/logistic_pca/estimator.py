@@ -111,8 +111,8 @@ class LogisticPCA(LatentSpaceEstimator[Any, Any]):  # parameters of a fit over a
     The slopes in textbooks and from ltm or mirt for a short test come from ``method="quadrature", ridge=0, tol=1e-9``.
     The defaults are for tables with many columns: their slopes differ by 2% on LSAT, and one by 11% on WIRS.
 
-    `score_samples` and `posterior` integrate on a grid, up to three dimensions, where a sufficiently fine grid is small
-    enough: `likelihood_` is then "exact", to about 1e-8, and means are to about 1e-7. Otherwise likelihoods are
+    `score_samples` and `transform` integrate on a grid, up to three dimensions, where a sufficiently fine grid is small
+    enough: the log-likelihood is then exact to about 1e-8, and means are to about 1e-7. Otherwise likelihoods are
     estimated by importance sampling from each row's Gaussian posterior, or where cells are nearly certain from a wider
     one, and means are those of the best Gaussian posterior, which is close to exact (without refinement that of the
     paper, 13 to 30% too narrow). In two dimensions rows without missing cells are then integrated over a table of the
@@ -153,9 +153,6 @@ class LogisticPCA(LatentSpaceEstimator[Any, Any]):  # parameters of a fit over a
         Loadings, after `fit` in canonical orientation: orthogonal, ordered by size, the largest entry of each positive.
     intercepts_ : ndarray of shape (columns,)
         b.
-    likelihood_ : str
-        What `score_samples` returns: "exact" (integrated on a grid, to about 1e-8) or "estimate" (sampled; or, in two
-        dimensions, integrated over a table of the contribution of zeros, to about 0.0001).
     cost_ : str
         What the time of an iteration was proportional to: "cells" or "ones" (see `Variational`).
     trace_ : ndarray of shape (n_iter_,)
