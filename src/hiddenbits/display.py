@@ -34,6 +34,13 @@ def names_of(model: Any, table: Any) -> list[str]:
     return [f"x{j}" for j in range(table.shape[1])] if names is None else [str(name) for name in names]
 
 
+def axis_names(model: Any, table: Any) -> dict[str, list[str]]:
+    """Return the names along the axes of parameters: of binary columns and levels, and of columns of numbers."""
+    numbers = () if table.coding is None else table.coding.number_columns
+    of_type = {how: [column.name for column in numbers if column.how == how] for how in ("continuous", "count")}
+    return {"column": names_of(model, table), **of_type}
+
+
 def as_frame(
     columns: dict[str, list[Any]],
     backend: str | None = None,

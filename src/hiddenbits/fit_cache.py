@@ -35,10 +35,11 @@ def table_digest(table: Table) -> str:
     def of_piece(piece: Piece) -> bytes:
         x, observed = piece.table.source.read(0, piece.table.shape[0])
         mask = np.packbits(observed.to_dense(), axis=1)
-        cells = np.packbits(x.to_dense(), axis=1) if type(piece.table) is Table else piece.table.to_float()
+        plain = type(piece.table) is Table and not piece.table.n_numbers
+        cells = np.packbits(x.to_dense(), axis=1) if plain else piece.table.to_float()
         return bytes.fromhex(digest(*(np.ascontiguousarray(array).tobytes() for array in (cells, mask, piece.weights))))
 
-    pieces = map_pieces(of_piece, table, max(1, PIECE_CELLS // table.shape[1]))
+    pieces = map_pieces(of_piece, table, max(1, PIECE_CELLS // table.row_size))
     return digest(json.dumps([table.shape, table.names]).encode(), *pieces)[:32]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from tests.cli.test_commands import run
 
-FLAGS = ["--id", "person", "--drop", "town", "--recode", "color:one-hot"]
+FLAGS = ["--id", "person", "--drop", "town", "--drop", "age", "--recode", "color:one-hot"]
 OTHERS = ["person", "town", "age"]
 
 

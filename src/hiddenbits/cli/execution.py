@@ -47,7 +47,7 @@ def map_pieces_with_progress(label: str, function: Callable[[Piece], Any], table
     from hiddenbits.tables import map_pieces
 
     with progress(label, table.shape[0]) as bar:
-        for values in map_pieces(function, table, max(1, PIECE_CELLS // table.shape[1])):
+        for values in map_pieces(function, table, max(1, PIECE_CELLS // table.row_size)):
             yield values
             bar.rows(len(values))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data.bits import Bits, with_nan
 from hiddenbits.data.declared import aligned
+from hiddenbits.data.numbers import BitsAndNumbers, numbers_of
 from hiddenbits.data.operands import Operand
 
 
@@ -37,6 +38,10 @@ class Block:
         Whether operands are created once and stay in memory for all iterations, as for a small table.
     table_cells : float
         Cells of the whole table, which decide whether compiled kernels are worth loading.
+    numbers : ndarray of shape (rows, columns of numbers) or None
+        The columns of numbers, continuous ones first, then counts; NaN where not observed.
+    features : dict
+        What a model computes from the numbers once for all iterations, if the block keeps its operands.
     """
 
     x: Bits
@@ -46,6 +51,8 @@ class Block:
     start: int
     keep: bool = False
     table_cells: float = math.inf
+    numbers: Floats | None = None
+    features: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     def operands(self) -> tuple[Operand, Operand]:
         """Return the operands of x and observed, for ``@`` and ``.T @``; see `Bits`.
@@ -55,6 +62,11 @@ class Block:
         if self.keep:
             return self._cached_operands
         return self.x.operand(slot="x"), self.observed.operand(slot="observed")
+
+    @property
+    def rows(self) -> Bits:
+        """The bits, with the numbers if there are any."""
+        return self.x if self.numbers is None else BitsAndNumbers(self.x, self.numbers)
 
     def ones(self) -> tuple[AnyArray, AnyArray]:
         """Return the positions of the 1s of x, row by row; see `Bits.ones`."""
@@ -104,16 +116,18 @@ class Part:
 
     def blocks(self) -> Iterator[Block]:
         """Cut the part into blocks of `height` rows (the table's last one may be shorter)."""
-        n_rows = self.x.shape[0]
+        n_rows, numbers = self.x.shape[0], numbers_of(self.x)
+        x = self.x.bits if isinstance(self.x, BitsAndNumbers) else self.x
         for first in range(0, n_rows, self.height):
             last = min(first + self.height, n_rows)
             yield Block(
-                self.x.rows(first, last),
+                x.rows(first, last),
                 self.observed.rows(first, last),
                 np.ones(last - first) if self.weights is None else self.weights[first:last],
                 (self.start + first) // self.height,
                 self.start + first,
                 table_cells=self.table_cells,
+                numbers=None if numbers is None else numbers[first:last],
             )
 
     @property

@@ -3,8 +3,8 @@
 This saves time and changes no result: sums over rows differ only by rounding. Choices that depend on the position or
 number of rows (the rows on which the fit of a long table begins) are made from all rows, which `Grid.given` keeps.
 
-Rows are equal when their 1s and their missing cells are the same. The distinct rows keep the order of their first
-appearance; weights add; the inverse index restores per-row results.
+Rows are equal when their 1s and their missing cells are the same; tables with numbers are not collapsed. The distinct
+rows keep the order of their first appearance; weights add; the inverse index restores per-row results.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def collapse(table: Table, limit: int = 0) -> tuple[Table, NDArray[np.int64] | N
     table is returned unchanged, with None.
     """
     source = table.source
-    if not isinstance(source, MemorySource) or source.mapped or source.n_rows < 2:
+    if not isinstance(source, MemorySource) or source.mapped or source.n_rows < 2 or source.n_numbers:
         return table, None
     first, inverse = distinct_rows(source.x, source.observed)
     if len(first) > MAX_DISTINCT_SHARE * source.n_rows and len(first) >= limit:
@@ -54,7 +54,9 @@ def collapsed(grid: Grid, limit: int = 0, reduce: Callable[[Callable[[Block], An
     if isinstance(table.source, MemorySource) and not table.source.mapped:
         small, inverse = collapse(table, limit)
         return grid if inverse is None else replace(small.grid(grid.height), given=grid)
-    if reduce is None or table.shape[0] < limit or not table.only_bits or _begins_with_many(table, limit):
+    if reduce is None or table.shape[0] < limit or not table.only_bits or table.n_numbers:
+        return grid
+    if _begins_with_many(table, limit):
         return grid
     distinct: DistinctRows = reduce(partial(_distinct_of_block, limit), grid)
     if distinct.rows is None:

@@ -179,7 +179,7 @@ class Params(Arrays):
     @property
     def n_columns(self) -> int:
         """Number of columns, d."""
-        return self.axis_sizes["d"]
+        return self.axis_sizes.get("d", 0)
 
     def flaw(self) -> str | None:
         """Return why these arrays are invalid, or None."""

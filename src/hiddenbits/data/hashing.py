@@ -96,7 +96,7 @@ def hash_bits(seed: int, x: Any, observed: Any, shape: tuple[int, int]) -> Float
     """
     n, d = shape
     rng = np.random.default_rng(seed)
-    factors = rng.integers(1, min(PRIME, 2**53 // (4 * d)), (2, d, 1)).astype(np.float64)
+    factors = rng.integers(1, min(PRIME, 2**53 // (4 * max(d, 1))), (2, d, 1)).astype(np.float64)
     hashed = np.broadcast_to(x @ factors[0] + (observed @ factors[1]), (n, 1))[:, 0] + rng.integers(PRIME)
     return np.asarray(np.mod(hashed, PRIME))
 

@@ -32,22 +32,22 @@ class Layout:
     @cached_property
     def starts(self) -> NDArray[np.intp]:
         """First bit of each column."""
-        return np.cumsum([0, *self.sizes[:-1]])
+        return np.cumsum([0, *self.sizes])[:-1]
 
     @cached_property
     def columns(self) -> NDArray[np.intp]:
         """Number of the column of each bit."""
-        return np.repeat(np.arange(len(self.sizes)), self.sizes)
+        return np.repeat(np.arange(len(self.sizes)), np.array(self.sizes, np.intp))
 
     @cached_property
     def is_level(self) -> NDArray[np.bool_]:
         """Which bits are levels."""
-        return np.repeat(np.array(self.sizes) > 1, self.sizes)
+        return np.repeat(np.array(self.sizes, np.intp) > 1, self.sizes)
 
     @cached_property
     def all_binary(self) -> bool:
         """Whether every column is binary."""
-        return max(self.sizes) == 1
+        return max(self.sizes, default=1) == 1
 
     @property
     def n_bits(self) -> int:

@@ -19,6 +19,7 @@ from hiddenbits.data.layout import Layout
 from hiddenbits.data.reals import Reals, RealsSource
 from hiddenbits.data.subset import DerivedSource
 from hiddenbits.data.table import MemorySource, Table
+from hiddenbits.exceptions import TableError
 
 RUN_CELLS = 1 << 20  # cells that are sampled with one random stream
 RANDOM_LEVELS = 65536  # a cell is hidden if a random 16-bit number is below share * RANDOM_LEVELS
@@ -183,6 +184,8 @@ def hide_cells(table: Table, share: float, *, random_state: int = 0, first_row: 
     >>> bool(1800 < hidden.n_missing < 2200)
     True
     """
+    if table.n_numbers:
+        raise TableError("Cells of columns of numbers cannot be held out. Exclude these columns, or hold out rows.")
     leaders = None
     if groups is not None:
         labels = np.asarray(groups)

@@ -11,6 +11,7 @@ from hiddenbits.array_types import Bytes, Floats
 from hiddenbits.data.bits import Bits, Dense, Pattern, pattern_of
 from hiddenbits.data.block import Block
 from hiddenbits.data.hashing import uniform_by_row
+from hiddenbits.data.numbers import BitsAndNumbers
 from hiddenbits.data.table import Table, memory_table
 
 
@@ -22,15 +23,19 @@ class SomeRows:
     observed: Bytes
     weights: Floats
     sparse: bool
+    numbers: Floats | None = None
 
     def __iadd__(self, other: Self) -> Self:
         x, observed = (np.concatenate(pair) for pair in ((self.x, other.x), (self.observed, other.observed)))
-        return type(self)(x, observed, np.concatenate([self.weights, other.weights]), self.sparse)
+        has_numbers = self.numbers is not None and other.numbers is not None
+        numbers = np.concatenate([self.numbers, other.numbers]) if has_numbers else None
+        return type(self)(x, observed, np.concatenate([self.weights, other.weights]), self.sparse, numbers)
 
     def table(self, weight: float) -> Table:
         """Return them as a table with this total weight."""
         d = self.x.shape[1]
         x: Bits = Pattern(*pattern_of(self.x), d) if self.sparse else Dense(self.x)
+        x = x if self.numbers is None else BitsAndNumbers(x, self.numbers)
         observed = None if self.observed.all() else Dense(self.observed)
         return memory_table(x, observed).with_weights(self.weights * (weight / self.weights.sum()))
 
@@ -69,4 +74,5 @@ class RowSampler:
             block.observed.take(sampled).to_dense(),
             block.weights[sampled] / share[sampled],
             isinstance(block.x, Pattern),
+            None if block.numbers is None else block.numbers[sampled],
         )

@@ -14,7 +14,7 @@ import numpy as np
 
 from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data import Block
-from hiddenbits.data.hashing import hash_bits, hash_reals
+from hiddenbits.data.hashing import PRIME, hash_bits, hash_reals
 from hiddenbits.data.reals import Reals
 
 
@@ -38,8 +38,8 @@ class SmallestNumbered:
 def choose_rows(n: int, key: Any, passes: Any) -> Floats:
     """Return about n different rows of -1, +1 and 0 (missing); fewer if the table has fewer.
 
-    Rows of real numbers are returned as they are, with NaN for missing. Rows of large weight are as likely as others,
-    because starting values should vary.
+    Real numbers are returned as they are, with NaN for missing; columns of numbers follow the bits. Rows of large
+    weight are as likely as others, because starting values should vary.
 
     Parameters
     ----------
@@ -66,6 +66,9 @@ def _smallest(n: int, seed: int, block: Block) -> SmallestNumbered:
     first = first[np.isfinite(smallest)][:n]
     weights = np.bincount(position, block.weights)[: len(first)].astype(np.float64)
     missing = block.observed.take(first).to_dense() == 0
+    if block.numbers is not None:
+        signs = np.where(missing, 0, 2 * block.x.take(first).to_dense().astype(np.int8) - 1)
+        return SmallestNumbered(numbers[first], np.concatenate([signs, block.numbers[first]], axis=1), weights, n)
     if isinstance(block.x, Reals):
         return SmallestNumbered(numbers[first], np.where(missing, np.nan, block.x.take(first).to_dense()), weights, n)
     rows = 2 * block.x.take(first).to_dense().astype(np.int8) - 1
@@ -77,4 +80,9 @@ def row_numbers(seed: int, block: Block) -> Floats:
     """Return a whole number below 2^31 for each row of a block, from its content and the seed."""
     if isinstance(block.x, Reals):
         return hash_reals(seed, block.x.to_dense(), block.observed.to_dense())
-    return hash_bits(seed, *block.operands(), (block.n_rows, block.n_columns))
+    hashes = hash_bits(seed, *block.operands(), (block.n_rows, block.n_columns))
+    if block.numbers is None:
+        return hashes
+    observed = ~np.isnan(block.numbers)
+    of_numbers = hash_reals(seed, np.where(observed, block.numbers, 0.0), observed.view(np.uint8))
+    return np.asarray(np.mod(hashes + of_numbers, PRIME))

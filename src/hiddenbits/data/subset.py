@@ -37,6 +37,11 @@ class DerivedSource:
         return self.source.n_columns
 
     @property
+    def n_numbers(self) -> int:
+        """Number of columns of numbers."""
+        return getattr(self.source, "n_numbers", 0)
+
+    @property
     def row_cells(self) -> float:
         """Cells of a row that computations use."""
         return self.source.row_cells

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Self
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from hiddenbits.array_types import Floats
 from hiddenbits.data.block import Block
 from hiddenbits.data.declared import Arrays
 from hiddenbits.data.layout import Layout
+from hiddenbits.data.numbers import NumberSums
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +30,8 @@ class ColumnSums(Arrays):
     fingerprint : ndarray of shape (2,)
         Sum w (x.u)^2 and Sum w (o.u)^2 with fixed random u: these tell apart tables that have equal counts but
         different rows.
+    number_weights, number_means, number_squares : ndarray of shape (columns of numbers,)
+        Weight, mean and sum of squared deviations of the observed cells of each column of numbers.
     """
 
     weight: Floats
@@ -35,6 +39,19 @@ class ColumnSums(Arrays):
     ones: Floats
     observed: Floats
     fingerprint: Floats
+    number_weights: Floats
+    number_means: Floats
+    number_squares: Floats
+
+    def __iadd__(self, other: Self) -> Self:
+        merged = (self.numbers + other.numbers).to_arrays()
+        total = super().__iadd__(other)
+        return replace(total, **merged) if len(self.number_means) else total
+
+    @property
+    def numbers(self) -> NumberSums:
+        """Weights, means and squared deviations of the columns of numbers."""
+        return NumberSums(self.number_weights, self.number_means, self.number_squares)
 
     @property
     def means(self) -> Floats:
@@ -46,7 +63,9 @@ class ColumnSums(Arrays):
         return np.where(layout.is_level, layout.column_sums(self.ones), self.observed)
 
     def independent(self, layout: Layout) -> float | None:
-        """Return the mean log-likelihood per row, in nats, under independent columns; None if cells are not bits."""
+        """Return the mean log-likelihood per row, in nats, of independent columns; None if not all cells are bits."""
+        if len(self.number_means):
+            return None
         recorded = self.recorded(layout)
         zeros = (recorded - self.ones)[~layout.is_level]
         if min(self.ones.min(), zeros.min(initial=0.0)) < 0.0:  # sums of numbers that are not bits
@@ -69,10 +88,12 @@ def summarize(block: Block) -> ColumnSums:
     weights = block.weights[:, None]
     x, o = block.operands()
     observed = (o.T @ weights)[:, 0]
+    numbers = NumberSums.of(block.numbers, block.weights)
     return ColumnSums(
         weight=np.asarray(block.weights.sum()),
         rows=np.asarray(float(block.n_rows)),
         ones=np.ascontiguousarray((x.T @ weights)[:, 0]),
         observed=np.array(np.broadcast_to(observed, (block.n_columns,))),
         fingerprint=np.array([np.sum(weights * (bits @ _random_column(block.n_columns)) ** 2) for bits in (x, o)]),
+        **numbers.to_arrays(),
     )

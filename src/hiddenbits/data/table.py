@@ -1,4 +1,4 @@
-"""A table of bits: rows that can be loaded repeatedly, on one grid of blocks that belongs to the table.
+"""A table of bits and numbers: rows that can be loaded repeatedly, on one grid of blocks that belongs to the table.
 
 A `Source` reads rows; a `Table` adds names and weights; a `Grid` cuts the table into blocks of a fixed height and
 parts of whole blocks. Blocks are numbered over the whole table, so that results never depend on the size of parts, on
@@ -19,6 +19,7 @@ from hiddenbits.array_types import LEAST_WEIGHT, MOST_WEIGHT, AnyArray, Floats
 from hiddenbits.data.bits import AllOnes, Bits, Packed, Pattern, with_nan
 from hiddenbits.data.block import Block, Part
 from hiddenbits.data.layout import Layout, layout_of
+from hiddenbits.data.numbers import numbers_of
 from hiddenbits.exceptions import TableError
 from hiddenbits.quoting import discreet, quoted
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from hiddenbits.data.coding.coded_columns import Coding, ReadColumns
 
 PART_BYTES = 64 * 2**20
+FEATURE_BYTES = 24  # of what a model computes from a number: its square, itself, and whether it is observed
 KEEP_BYTES = 128 * 2**20  # operands of a table in memory are created only once if they take at most this
 
 
@@ -73,6 +75,12 @@ class HeldRows:
     def n_rows(self) -> int:
         """Number of rows."""
         return self.x.shape[0]
+
+    @property
+    def n_numbers(self) -> int:
+        """Number of columns of numbers next to the bits."""
+        numbers = numbers_of(self.x)
+        return 0 if numbers is None else numbers.shape[1]
 
     @property
     def resident(self) -> bool:
@@ -154,7 +162,7 @@ class Table:
     version: int | None = None
 
     def __post_init__(self) -> None:
-        if not all(self.shape):
+        if not self.shape[0] or not (self.shape[1] or self.n_numbers):
             n, d = self.shape  # scikit-learn's checks require the words in parentheses
             none = "" if d else f" (0 feature(s) (shape=({n}, 0)) while a minimum of 1 is required.)"
             raise TableError(f"The table has {n} rows and {d} columns. It needs at least one of each.{none}")
@@ -186,13 +194,27 @@ class Table:
 
     @property
     def coding_of_levels(self) -> Coding | None:
-        """How values became bits, if some columns are nominal or ordinal; selected rows keep it."""
+        """How values became bits and numbers, if some columns are not binary; selected rows keep it."""
         return self.coding if self.coding is not None and self.coding.has_levels else None
 
     @property
     def n_columns(self) -> int:
         """Number of columns; `shape` counts the bits, of which a nominal or ordinal column has several."""
-        return self.shape[1] if self.coding_of_levels is None else len(self.coding_of_levels.sizes)
+        return self.shape[1] if self.coding_of_levels is None else len(self.coding_of_levels.column_names)
+
+    @property
+    def n_numbers(self) -> int:
+        """Number of columns of numbers next to the bits: continuous ones and counts."""
+        return getattr(self.source, "n_numbers", 0)
+
+    def numbers(self) -> Floats | None:
+        """Return the columns of numbers of the whole table, NaN where missing; None if there are none."""
+        return numbers_of(self.source.read(0, self.source.n_rows)[0]) if self.n_numbers else None
+
+    @property
+    def row_size(self) -> int:
+        """Number of bits and numbers of a row."""
+        return self.shape[1] + self.n_numbers
 
     @property
     def column_names(self) -> tuple[str, ...] | None:
@@ -226,6 +248,8 @@ class Table:
         for part in (grid.load(i) for i in range(grid.n_parts)):
             n_rows, n_bits = part.observed.shape
             n_missing += n_rows * n_bits - int(part.observed.row_sums().sum())
+            if (numbers := numbers_of(part.x)) is not None:
+                n_missing += int(np.isnan(numbers).sum())
             if n_columns:  # a missing cell of levels has no bit set
                 n_missing += n_rows * n_columns - int(part.x.to_dense()[:, levels].sum())
         return n_missing
@@ -262,11 +286,14 @@ class Table:
         return Grid(self, height, self.part_rows(height))
 
     def to_float(self) -> Floats:
-        """Return the whole table as floats, NaN for all bits of missing cells. For small tables."""
+        """Return the whole table as floats, numbers after bits, NaN where missing. For small tables."""
         x, observed = self.source.read(0, self.source.n_rows)
         if self.layout.all_binary:
-            return with_nan(x, observed)
-        return np.where(self.layout.recorded(x, observed) == 1, x.to_dense(), np.nan)
+            cells = with_nan(x, observed)
+        else:
+            cells = np.where(self.layout.recorded(x, observed) == 1, x.to_dense(), np.nan)
+        numbers = numbers_of(x)
+        return cells if numbers is None else np.concatenate([cells, numbers], axis=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -307,7 +334,8 @@ class Grid:
     def blocks(self) -> list[Block]:
         """All blocks of a table in memory, cut once; those of a small table keep their operands."""
         blocks = [block for i in range(self.n_parts) for block in self.load(i).blocks()]
-        keep = sum(block.x.operand_bytes + block.observed.operand_bytes for block in blocks) <= KEEP_BYTES
+        n_bytes = sum(block.x.operand_bytes + block.observed.operand_bytes for block in blocks)
+        keep = n_bytes + FEATURE_BYTES * self.table.n_numbers * self.table.shape[0] <= KEEP_BYTES
         return [replace(block, keep=keep) for block in blocks]
 
     def load(self, i: int) -> Part:
@@ -317,7 +345,7 @@ class Grid:
         with discreet():
             x, observed = self.table.source.read(start, stop)
         weights = self.table.weights
-        cells = float(self.table.shape[0] * self.table.shape[1])
+        cells = float(self.table.shape[0] * (self.table.shape[1] + self.table.n_numbers))
         return Part(x, observed, None if weights is None else weights[start:stop], start, self.height, cells)
 
 

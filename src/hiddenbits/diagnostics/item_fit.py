@@ -110,7 +110,7 @@ def person_fit(model: Any, X: object) -> Any:
     """
     table = open_for(model, X)
     on_grid(model)
-    pieces = map_pieces(lambda piece: _person_statistics(model, piece), table, max(1, PIECE_CELLS // table.shape[1]))
+    pieces = map_pieces(lambda piece: _person_statistics(model, piece), table, max(1, PIECE_CELLS // table.row_size))
     statistics = np.concatenate(list(pieces))
     return frame_like(X, dict(zip(("outfit", "z_outfit", "infit", "z_infit", "l_z"), statistics.T.copy(), strict=True)))
 

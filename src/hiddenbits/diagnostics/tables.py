@@ -33,7 +33,7 @@ def open_for(model: Any, X: object, sample_weight: ArrayLike | None = None) -> T
 
 def sum_over_rows(function: Callable[[Piece], AnyArray], table: Table) -> AnyArray:
     """Return the sum of function(piece) over all rows, in their order, on the executor set by `run_on`."""
-    parts = map_pieces(function, table, max(1, PIECE_CELLS // table.shape[1]))
+    parts = map_pieces(function, table, max(1, PIECE_CELLS // table.row_size))
     first = next(parts)
     return sum(parts, first)
 

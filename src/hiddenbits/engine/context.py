@@ -197,4 +197,4 @@ def _apply(
     levels: Coding | None,
     block: Block,
 ) -> T:
-    return function(Piece(of_rows(block.x, block.observed, names, levels), block.weights, block.start))
+    return function(Piece(of_rows(block.rows, block.observed, names, levels), block.weights, block.start))

@@ -18,7 +18,8 @@ def check_recorded_cells(table: Table, summary: ColumnSums) -> None:
     """Refuse a table without recorded cells; warn if columns have none, or if there are missing values but no 0s."""
     weight = float(summary.weight)
     recorded = summary.recorded(table.layout)
-    unrecorded = np.flatnonzero(recorded[table.layout.starts] <= ROUNDING * weight)
+    of_columns = np.concatenate([recorded[table.layout.starts], summary.number_weights])
+    unrecorded = np.flatnonzero(of_columns <= ROUNDING * weight)
     if len(unrecorded) == table.n_columns:
         raise no_cell_recorded()
     if len(unrecorded):

@@ -244,7 +244,7 @@ def _has_missing_values(table: Table) -> bool:
         _, observed = piece.table.source.read(0, rows)
         return bool(observed.row_sums().sum() < rows * columns)
 
-    return any(map_pieces(is_incomplete, table, max(1, PIECE_CELLS // table.shape[1])))
+    return any(map_pieces(is_incomplete, table, max(1, PIECE_CELLS // table.row_size)))
 
 
 def _default_exclusion(family: Family, table: Table) -> str | None:

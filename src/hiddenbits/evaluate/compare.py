@@ -263,7 +263,7 @@ def _sentences(reasons: Mapping[str, str]) -> str:
 
 def _cells(table: Table) -> Floats:
     """Return the number of observed cells of each row."""
-    return np.concatenate(list(map_pieces(cells_of_rows, table, max(1, PIECE_CELLS // table.shape[1]))))
+    return np.concatenate(list(map_pieces(cells_of_rows, table, max(1, PIECE_CELLS // table.row_size))))
 
 
 def _entries(chosen: dict[str, _ScoredFamily], weights: Floats, cells: Floats) -> tuple[ComparisonEntry, ...]:

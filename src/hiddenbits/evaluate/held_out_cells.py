@@ -91,7 +91,7 @@ def cell_losses(
         p_observed = np.maximum(np.where(x == 1, p, 1.0 - p), SMALLEST_PROBABILITY)
         return (-np.log(p_observed) * held_out).sum(axis=1), held_out.sum(axis=1).astype(np.float64)
 
-    pieces = list(map_pieces(losses_of_piece, table, max(1, PIECE_CELLS // table.shape[1])))
+    pieces = list(map_pieces(losses_of_piece, table, max(1, PIECE_CELLS // table.row_size)))
     losses, cells = (np.concatenate(arrays) for arrays in zip(*pieces, strict=True))
     return losses, cells
 

@@ -46,7 +46,7 @@ def ratio_over_rows(table: Table, row_terms: RowTerms) -> Ratio:
         return part
 
     total = Ratio()
-    for part in map_pieces(of_piece, table, max(1, PIECE_CELLS // table.shape[1])):
+    for part in map_pieces(of_piece, table, max(1, PIECE_CELLS // table.row_size)):
         total += part
     return total
 
@@ -58,7 +58,7 @@ def _measured(
     table = table_of(estimator, X, sample_weight)
     levels = table.coding_of_levels is not None and measure != "bits_per_cell"
     if measure is not None and (levels or not table.only_bits):
-        what = "has nominal or ordinal columns" if table.only_bits else "has real columns"
+        what = "has columns that are not binary" if table.only_bits else "has real columns"
         raise ValueError(
             f"{measure} needs binary data, but this table {what}. Use mean_log_likelihood or held_out_cells."
         )
@@ -75,9 +75,12 @@ def cells_of_rows(piece: Piece) -> Floats:
     """Return the number of observed cells of each row; a column with levels counts once."""
     layout = piece.table.layout
     x, observed = piece.table.source.read(0, piece.table.shape[0])
+    numbers = piece.table.numbers()
+    of_numbers = 0.0 if numbers is None else (~np.isnan(numbers)).sum(axis=1)
     if layout.all_binary:
-        return np.asarray(observed.row_sums(), np.float64)
-    return np.asarray(np.where(layout.is_level, x.to_dense(), observed.to_dense()).sum(axis=1), np.float64)
+        return np.asarray(observed.row_sums() + of_numbers, np.float64)
+    of_bits = np.where(layout.is_level, x.to_dense(), observed.to_dense()).sum(axis=1)
+    return np.asarray(of_bits + of_numbers, np.float64)
 
 
 def mean_log_likelihood(estimator: BaseEstimator, X: object, sample_weight: ArrayLike | None = None) -> Estimate:

@@ -79,7 +79,7 @@ def pattern_entropy(X: object, sample_weight: ArrayLike | None = None) -> float:
         rows = np.concatenate([np.packbits(bits.to_dense(), axis=1) for bits in (x, observed)], axis=1)
         return rows.view(f"V{rows.shape[1]}")[:, 0], piece.weights
 
-    pieces = list(map_pieces(packed, table, max(1, PIECE_CELLS // table.shape[1])))
+    pieces = list(map_pieces(packed, table, max(1, PIECE_CELLS // table.row_size)))
     _, patterns = np.unique(np.concatenate([rows for rows, _ in pieces]), return_inverse=True)
     shares = np.bincount(patterns, np.concatenate([weights for _, weights in pieces]))
     shares = shares[shares > 0.0] / shares.sum()

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hiddenbits import open_table
 from hiddenbits.array_types import Floats
-from hiddenbits.data.hashing import Hashes, row_hashes, word_keys
+from hiddenbits.data.hashing import Hashes, hash_words, row_hashes, word_keys
 from hiddenbits.display import DisplayedTable, percent
 from hiddenbits.evaluate.measures import PIECE_CELLS
 from hiddenbits.quoting import name_of
@@ -31,7 +31,8 @@ class TableDescription(DisplayedTable):
     n_rows, n_columns : int
         Number of rows and of columns; a nominal or ordinal column counts once.
     names : tuple of str
-        Names of the columns, x0, x1, ... if the table has none; nominal and ordinal columns have one for each level.
+        Names of the columns, x0, x1, ... if the table has none; nominal and ordinal columns have one for each level;
+        columns of numbers come last.
     ones, observed : ndarray of shape (names,)
         Number of 1s and of observed cells in each column; for a level, how often it occurs, and observed rows.
     n_different : int
@@ -45,7 +46,9 @@ class TableDescription(DisplayedTable):
     n_blank : int
         Number of missing values.
     has_levels : bool
-        Whether some columns are nominal or ordinal; otherwise all are binary.
+        Whether some columns are nominal, ordinal or numbers; otherwise all are binary.
+    n_numbers : int
+        Number of columns of numbers, which have no `ones`.
 
     Examples
     --------
@@ -68,6 +71,7 @@ class TableDescription(DisplayedTable):
     trailing_blanks: int
     n_blank: int
     has_levels: bool
+    n_numbers: int = 0
 
     @property
     def n_ones(self) -> int:
@@ -88,13 +92,20 @@ class TableDescription(DisplayedTable):
 
     @property
     def constant_columns(self) -> list[str]:
-        """Columns whose observed cells are all equal, or that have none."""
-        return [self.names[j] for j in np.flatnonzero((self.ones == 0) | (self.ones == self.observed))]
+        """Binary columns and levels whose observed cells are all equal, or that have none."""
+        bits = slice(len(self.names) - self.n_numbers)
+        ones, observed = self.ones[bits], self.observed[bits]
+        return [self.names[j] for j in np.flatnonzero((ones == 0) | (ones == observed))]
 
     @property
     def blank_columns(self) -> list[str]:
         """Columns without any observed cell."""
         return [self.names[j] for j in np.flatnonzero(self.observed == 0)]
+
+    def _line(self, j: int) -> list[str]:
+        is_number = j >= len(self.names) - self.n_numbers
+        counts = ["", ""] if is_number else [f"{self.ones[j]:,}", percent(self.means[j])]
+        return [name_of(self.names[j]), *counts, f"{self.observed[j]:,}"]
 
     @property
     def about_blanks(self) -> str:
@@ -133,13 +144,12 @@ class TableDescription(DisplayedTable):
         return "\n".join(lines)
 
     def _shown(self) -> tuple[list[str], list[str], list[list[str]], list[str]]:
-        order, means = list(range(len(self.names))), self.means
+        order = list(range(len(self.names)))
         if not self.has_levels:
             order.sort(key=lambda j: -self.ones[j])
         shows_all = self.has_levels or len(order) <= 2 * SHOWN_AT_EACH_END
         lines = [
-            [name_of(self.names[j]), f"{self.ones[j]:,}", percent(means[j]), f"{self.observed[j]:,}"]
-            for j in (order if shows_all else [*order[:SHOWN_AT_EACH_END], *order[-SHOWN_AT_EACH_END:]])
+            self._line(j) for j in (order if shows_all else [*order[:SHOWN_AT_EACH_END], *order[-SHOWN_AT_EACH_END:]])
         ]
         title = "Columns" if shows_all else "Columns with the most and the fewest 1s"
         return (
@@ -203,13 +213,13 @@ def describe(X: object) -> TableDescription:
     [0.33, 1.0]
     """
     table = open_table(X)
-    n_rows, n_bits = table.shape
-    keys = word_keys(n_bits)
-    columns = np.zeros((2, n_bits), np.int64)
+    (n_rows, n_bits), n_numbers = table.shape, table.n_numbers
+    keys = word_keys(n_bits + 64 * n_numbers)
+    columns = np.zeros((2, n_bits + n_numbers), np.int64)
     most_ones = blank_rows = trailing = 0
     smallest: Hashes = np.zeros(0, np.uint64)
     pending: list[Hashes] = []
-    for counts, of_rows, hashes in map_pieces(_ColumnCounts(keys), table, max(1, PIECE_CELLS // n_bits)):
+    for counts, of_rows, hashes in map_pieces(_ColumnCounts(keys), table, max(1, PIECE_CELLS // table.row_size)):
         columns += counts
         most_ones = max(most_ones, of_rows[0])
         blank_rows, trailing = blank_rows + of_rows[1], trailing + of_rows[2]
@@ -221,9 +231,13 @@ def describe(X: object) -> TableDescription:
     # The k-th smallest of n numbers spread evenly over (0, 1) is near k / n.
     distinct = len(smallest) if exact else min(n_rows, round((N_HASHES - 1) / ((float(smallest[-1]) + 1.0) / 2.0**64)))
     names = table.names or tuple(f"x{j}" for j in range(n_bits))
-    n_blank = n_rows * table.n_columns - int(columns[1, table.layout.starts].sum())
+    if n_numbers and table.column_names is not None:
+        names = (*names, *table.column_names[-n_numbers:])
+    names = (*names, *(f"x{j}" for j in range(len(names), n_bits + n_numbers)))
+    n_recorded = int(columns[1, table.layout.starts].sum() + columns[1, n_bits:].sum())
+    n_blank = n_rows * table.n_columns - n_recorded
     values = (columns[0], columns[1], distinct, exact, most_ones, blank_rows, trailing, n_blank)
-    return TableDescription(n_rows, table.n_columns, names, *values, table.coding_of_levels is not None)
+    return TableDescription(n_rows, table.n_columns, names, *values, table.coding_of_levels is not None, n_numbers)
 
 
 @dataclass(frozen=True)
@@ -238,7 +252,8 @@ class _ColumnCounts:
         rows, width = cells.shape
         row_sums = x.row_sums()
         layout = piece.table.layout
-        complete = layout.all_binary and int(observed.row_sums().sum()) == cells.size
+        numbers = piece.table.numbers()
+        complete = layout.all_binary and numbers is None and int(observed.row_sums().sum()) == cells.size
         recorded = None if complete else layout.recorded(x, observed)
         hashes = row_hashes(cells, recorded, self.keys)
         columns = np.empty((2, width), np.int64)
@@ -249,6 +264,14 @@ class _ColumnCounts:
             columns[1] = recorded.sum(axis=0, dtype=np.int64)
             blank_rows = int(rows - recorded.any(axis=1).sum())
             by_column = recorded[:, layout.starts]
+            if numbers is not None:
+                has_number = ~np.isnan(numbers)
+                columns = np.concatenate(
+                    [columns, [np.zeros(numbers.shape[1], np.int64), has_number.sum(axis=0)]], axis=1
+                )
+                by_column = np.concatenate([by_column, has_number], axis=1)
+                hashes = hash_words(np.column_stack([hashes, (numbers + 0.0).view(np.uint64)]), self.keys[0])
+                blank_rows = int(rows - by_column.any(axis=1).sum())
             trailing = int((np.cumsum(by_column[:, ::-1], axis=1, dtype=np.int32) == 0).sum())
         smallest = hashes if rows <= N_HASHES else _smallest([hashes])
         return columns, (int(row_sums.max()), blank_rows, trailing), smallest

@@ -9,7 +9,7 @@ from sklearn.utils._param_validation import Interval
 
 from hiddenbits.array_types import Floats, Randomness
 from hiddenbits.display import SummaryTable
-from hiddenbits.families._base.columns import column_sizes, level_names, table_by_column
+from hiddenbits.families._base.columns import column_sizes, level_names, numbers_of_columns, table_by_column
 from hiddenbits.families._base.estimator import ModelEstimator
 from hiddenbits.families._base.parameters import COLUMN_TYPES, COMMON, ColumnTypes
 from hiddenbits.families.nodes.classes import Classes
@@ -78,7 +78,7 @@ class IndependentColumns(ModelEstimator[NodeParams, NodeCounts]):
         self.random_state = random_state
 
     def _model(self) -> Classes:
-        return Classes(1, self.prior_strength, self.prior_mean, column_sizes(self))
+        return Classes(1, self.prior_strength, self.prior_mean, column_sizes(self), *numbers_of_columns(self))
 
     def _tables(self) -> dict[str, SummaryTable]:
         title = "P(x = 1) of each column" if column_sizes(self) is None else "Share of each level"

@@ -18,7 +18,7 @@ from hiddenbits import ClippedPCA, LatentClassAnalysis, LogisticPCA, TreeMixture
 from hiddenbits.array_types import Floats, Rows
 from hiddenbits.data.collapse import collapse
 from hiddenbits.data.hashing import digest, keyed_rng
-from hiddenbits.display import names_of
+from hiddenbits.display import axis_names
 from hiddenbits.fit_cache import FitCache, table_digest, versions
 from hiddenbits.inference.uncertainty import Uncertainty, backend_of, codes_of, open_for, statistic_values, with_indices
 from hiddenbits.tables import Piece, Table, map_pieces, take_rows
@@ -148,7 +148,7 @@ def bootstrap(
         level=level,
         covariance=np.atleast_2d(np.cov(replicates, rowvar=False)),
         parts=with_indices(estimates),
-        columns=names_of(model, table),
+        columns=axis_names(model, table),
         backend=backend_of(X),
         replicates=replicates,
     )
@@ -181,6 +181,15 @@ def parameters(model: Any) -> NamedArrays:
         }
         if hasattr(model, "conditionals_"):
             arrays["conditionals"] = (model.conditionals_, ("class", "column", "parent"), "probability")
+        if getattr(model, "means_", np.zeros(0)).size:
+            axes = ("class", "continuous", "continuous")[: model.covariances_.ndim]
+            scale = "positive" if len(axes) == 2 else "real"
+            arrays |= {
+                "means": (model.means_, ("class", "continuous"), "real"),
+                "covariances": (model.covariances_, axes, scale),
+            }
+        if getattr(model, "rates_", np.zeros(0)).size:
+            arrays["rates"] = (model.rates_, ("class", "count"), "positive")
         return arrays
     arrays = {
         "components": (model.components_, ("dimension", "column"), "real"),
@@ -241,8 +250,7 @@ def aligned(model: Any, target: Any, table: Table) -> Any:
     result, params = copy(model), model._params
     if isinstance(model, LatentClassAnalysis):
         order = linear_sum_assignment(-_shared_rows(model, target, table))[1]
-        probabilities = np.ascontiguousarray(params.probabilities[:, order])
-        result._params = replace(params, weights=params.weights[order], probabilities=probabilities)
+        result._params = params.reordered("K", order)
     else:
         U, _, V = np.linalg.svd(params.loadings.T @ target._params.loadings)
         result._params = replace(params, loadings=params.loadings @ (U @ V))

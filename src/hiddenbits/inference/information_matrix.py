@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hiddenbits.array_types import Floats, Rows
-from hiddenbits.display import names_of
+from hiddenbits.display import axis_names
 from hiddenbits.exceptions import NotAtMaximumWarning
 from hiddenbits.inference.uncertainty import Uncertainty, backend_of, codes_of, open_for, statistic_values, with_indices
 from hiddenbits.tables import Piece, Table, map_pieces
@@ -126,7 +126,7 @@ def standard_errors(
         level=level,
         covariance=J @ covariance @ J.T,
         parts=with_indices(values),
-        columns=names_of(model, table),
+        columns=axis_names(model, table),
         backend=backend_of(X),
         has_error=has_error,
     )

@@ -44,8 +44,8 @@ class Uncertainty:
         The estimates of each bootstrap replicate.
     parts : dict
         The named arrays of estimates, and where in the covariance each is.
-    columns : list of str
-        Names of the table's columns.
+    columns : dict of str to list of str
+        Names of the table's columns along the axes "column" (binary columns and levels), "continuous" and "count".
     backend : object
         Library of the data frames; None for the first that is installed.
     has_error : ndarray of bool of shape (numbers,) or None
@@ -69,7 +69,7 @@ class Uncertainty:
     level: float
     covariance: Floats
     parts: Mapping[str, EstimatedArray] = field(repr=False)
-    columns: Sequence[str] = field(repr=False)
+    columns: Mapping[str, Sequence[str]] = field(repr=False)
     backend: Any = field(default=None, repr=False)
     replicates: Floats | None = field(default=None, repr=False)
     has_error: NDArray[np.bool_] | None = field(default=None, repr=False)
@@ -94,7 +94,8 @@ class Uncertainty:
         """Lower and upper bounds of the confidence intervals, by name.
 
         For the bootstrap these are percentiles of the replicates. Otherwise they are the estimate minus and plus z
-        standard errors; those of probabilities are computed as logits, so that no bound is outside 0 and 1.
+        standard errors; those of probabilities are computed as logits, those of variances and rates as
+        logarithms, so that no bound is outside the possible values.
         """
         return {name: self._bounds(part) for name, part in self.parts.items()}
 
@@ -104,8 +105,11 @@ class Uncertainty:
             low, high = np.quantile(self.replicates[:, part.indices], [tail, 1.0 - tail], axis=0, method="weibull")
             return low.reshape(shape), high.reshape(shape)
         margin = -float(ndtri(tail)) * self._errors()[part.indices].reshape(shape)
-        if part.scale != "probability":
+        if part.scale == "real":
             return part.values - margin, part.values + margin
+        if part.scale == "positive":
+            factor = np.exp(margin / part.values)
+            return part.values / factor, part.values * factor
         with np.errstate(divide="ignore", invalid="ignore"):
             center, margin = logit(part.values), margin / (part.values * (1.0 - part.values))
         return expit(center - margin), expit(center + margin)
@@ -219,9 +223,15 @@ def square_frame(names: Sequence[str], values: Floats, backend: Any = None) -> A
     return frame
 
 
-def labels_of(values: AnyArray, axes: tuple[str, ...], columns: Sequence[str]) -> list[dict[str, object]]:
-    """Return the label of each element of an array: its class or dimension, and the name of its column."""
-    return [
-        {axis: columns[i] if axis == "column" else int(i) for axis, i in zip(axes, index, strict=True)}
-        for index in np.ndindex(values.shape)
-    ]
+def labels_of(values: AnyArray, axes: tuple[str, ...], columns: Mapping[str, Sequence[str]]) -> list[dict[str, object]]:
+    """Return the label of each element of an array: its class or dimension, and the names of its columns."""
+    labels = []
+    for index in np.ndindex(values.shape):
+        label: dict[str, object] = {}
+        for axis, i in zip(axes, index, strict=True):
+            if axis in columns:
+                label["column" if "column" not in label else "other column"] = columns[axis][i]
+            else:
+                label[axis] = int(i)
+        labels.append(label)
+    return labels

@@ -28,16 +28,16 @@ class Quantity:
     jacobian : ndarray of shape (values.size, coordinates)
         Their derivatives by the coordinates.
     axes : tuple of str
-        What the axes of `values` are: "class", "dimension", "column".
-    scale : {"real", "probability"}
-        The scale on which intervals are symmetric: that of the numbers, or that of their logits.
+        What the axes of `values` are: "class", "dimension", "column", "continuous", "count".
+    scale : {"real", "probability", "positive"}
+        The scale on which intervals are symmetric: that of the numbers, their logits, or their logarithms.
     """
 
     name: str
     values: Floats
     jacobian: Floats
     axes: tuple[str, ...]
-    scale: Literal["real", "probability"] = "real"
+    scale: Literal["real", "probability", "positive"] = "real"
 
 
 @dataclass(frozen=True, eq=False)

@@ -127,7 +127,7 @@ def _projected(model: BaseEstimator, X: object, weights: Floats) -> tuple[Floats
     def project(piece: Piece) -> tuple[Floats, Floats]:
         return np.nan_to_num(2.0 * piece.table.to_float() - 1.0) @ directions, piece.weights
 
-    pieces = list(map_pieces(project, table, max(1, PIECE_CELLS // table.shape[1])))
+    pieces = list(map_pieces(project, table, max(1, PIECE_CELLS // table.row_size)))
     if not pieces:
         raise ValueError("X has no rows to draw.")
     coordinates, counts = (np.concatenate(arrays) for arrays in zip(*pieces, strict=True))

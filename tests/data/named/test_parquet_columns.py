@@ -162,9 +162,9 @@ def test_the_coding_of_a_fit_is_applied(tmp_path, where):
     model = LatentClassAnalysis(2, max_iter=3, n_init=1, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        expected = model.fit(open_table(frame)).score_samples(frame)
+        expected = model.fit(open_table(frame, column_types="auto")).score_samples(frame)
         model.fit(path)
-    assert [column.name for column in model.coding_.columns] == ["q1", "q2", "q3", "q4", "q5"]
+    assert [column.name for column in model.coding_.columns] == ["q1", "q2", "q3", "q4", "q5", "mass"]
     np.testing.assert_allclose(model.score_samples(path), expected, rtol=1e-12)
     model.save(tmp_path / "m.model")
     np.testing.assert_array_equal(load(tmp_path / "m.model").score_samples(path), model.score_samples(path))

@@ -16,8 +16,7 @@ ALL = "*"  # in missing=: all columns
 THRESHOLD_RULE = re.compile(r"^>\s*([-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)$")  # in recode=: "> 40"
 ONE_HOT = "one-hot"
 METADATA = "metadata"
-TYPES = ("binary", "nominal", "ordinal", METADATA)
-UNSUPPORTED_TYPES = ("continuous", "count", "quantiles")
+TYPES = ("binary", "nominal", "ordinal", "continuous", "count", "quantiles", METADATA)
 
 
 @dataclass(frozen=True)
@@ -43,8 +42,8 @@ class Choices:
         By column, ``"*"`` for all: values that mean "not observed". Columns listed here, even with no values, are not
         searched for codes.
     types : dict
-        By column, ``"*"`` for all: "binary", "nominal", "ordinal", or a list of levels, lowest first; "metadata"
-        columns do not enter the model.
+        By column, ``"*"`` for all: "binary", "nominal", "ordinal", "continuous", "count", "quantiles" (numbers as five
+        levels), or a list of levels, lowest first; "metadata" columns do not enter the model.
     sample_weight : str or None
         The column whose numbers are the weights of the rows; it does not enter the model.
 
@@ -188,11 +187,6 @@ def _checked_types(types: Any) -> dict[str, Any]:
     """Return types by column, as `Choices` has them; a single word is the type of all columns, "auto" sets none."""
     by_column = dict(types) if isinstance(types, Mapping) else {ALL: types}
     for name, type_ in by_column.items():
-        if isinstance(type_, str) and type_ in UNSUPPORTED_TYPES:
-            raise ValueError(
-                f"column_types= for column {name!r}: {type_!r} columns cannot be modeled yet. Exclude the column with "
-                f"'{METADATA}', or make it binary with recode=."
-            )
         levels = isinstance(type_, (list, tuple)) and len(type_) > 1 and all(map(is_category, type_))
         if not levels and not (isinstance(type_, str) and type_ in (*TYPES, "auto")):
             raise ValueError(

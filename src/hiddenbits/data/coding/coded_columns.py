@@ -1,4 +1,4 @@
-"""How values of columns become bits, as decided at the fit, and back."""
+"""How values of columns become bits or numbers, as decided at the fit, and back."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +18,11 @@ from hiddenbits.data.coding.vocabulary import Key, key_of, means_yes
 from hiddenbits.exceptions import TableError
 from hiddenbits.quoting import quoted
 
-Method = Literal["binary", "values", "one-hot", "above", "nominal", "ordinal"]
-ALL_METHODS: tuple[Method, ...] = ("binary", "values", "one-hot", "above", "nominal", "ordinal")
+Method = Literal["binary", "values", "one-hot", "above", "nominal", "ordinal", "quantiles", "continuous", "count"]
+ALL_METHODS: tuple[Method, ...] = get_args(Method)
 FRAMES = ("pandas", "polars", "pyarrow", "modin", "cudf")
-LEVELS = ("nominal", "ordinal")  # a column of levels: one group of bits, of which a recorded cell has one
+LEVELS = ("nominal", "ordinal", "quantiles")  # a column of levels: one group of bits, of which a recorded cell has one
+NUMBERS = ("continuous", "count")  # columns that stay numbers
 MULTI_BIT = ("one-hot", *LEVELS)  # methods with a bit for each value
 BIT_KEYS: dict[Key, int] = {0.0: 0, 1.0: 1, "false": 0, "true": 1}
 MISSING, UNKNOWN = 2, 3  # codes of a cell other than 0 and 1
@@ -34,15 +35,16 @@ WEIGHT_CHUNK_ROWS = 1 << 22  # rows
 
 @dataclass(frozen=True)
 class CodedColumn:
-    """How one column becomes bits.
+    """How one column becomes bits or numbers.
 
     Attributes
     ----------
     name : str
         Its name in the table.
-    how : {"binary", "values", "one-hot", "above", "nominal", "ordinal"}
+    how : str
         "binary": cells are bits already; "values": `ones` and `zeros` list the values; "one-hot": a binary column for
-        each value; "above": 1 above the threshold; "nominal", "ordinal": levels of one column, lowest first.
+        each value; "above": 1 above the threshold; "nominal", "ordinal": levels of one column, lowest first;
+        "quantiles": numbers as levels between `cuts`; "continuous", "count": numbers.
     ones, zeros : tuple
         The values that are 1 and 0; if each value has its own bit, `ones` are all values.
     missing : tuple
@@ -51,6 +53,8 @@ class CodedColumn:
         The bit of an empty cell; None: not observed.
     threshold : float or None
         For "above".
+    cuts : tuple of float
+        For "quantiles": the largest number of each level but the last.
     """
 
     name: str
@@ -60,6 +64,7 @@ class CodedColumn:
     missing: tuple[Category, ...] = field(default=(), repr=False)
     if_missing: int | None = None
     threshold: float | None = None
+    cuts: tuple[float, ...] = ()
 
     @property
     def is_consistent(self) -> bool:
@@ -72,6 +77,8 @@ class CodedColumn:
             and self.if_missing in (None, 0, 1)
             and (self.how == "above") == (isinstance(self.threshold, float) and abs(self.threshold) < float("inf"))
             and (self.how == "above") == (self.threshold is not None)
+            and len(self.cuts) == (len(self.ones) - 1 if self.how == "quantiles" else 0)
+            and list(self.cuts) == sorted(set(self.cuts))
             and has_values.get(self.how, not (self.ones or self.zeros))
             and all(map(is_category, values))
             and len(set(map(key_of, values))) == len(values)
@@ -81,18 +88,23 @@ class CodedColumn:
     @property
     def labels(self) -> list[str]:
         """Names of the bits."""
+        if self.how in NUMBERS:
+            return []
         return [f"{self.name}={value}" for value in self.ones] if self.how in MULTI_BIT else [self.name]
 
     @property
     def levels(self) -> list[str]:
         """For each bit the value that a 1 stands for."""
+        if self.how in NUMBERS:
+            return []
         return [str(value) for value in (self.ones if self.how in MULTI_BIT else (self.value_names[1] or 1,))]
 
     @cached_property
     def _codes(self) -> dict[Key, int]:
         """The code of each known value: 0, 1 or `MISSING`; if each value has a bit, numbers after `UNKNOWN`."""
         if self.how in MULTI_BIT:
-            codes = {key_of(value): UNKNOWN + 1 + k for k, value in enumerate(self.ones)}
+            values = () if self.how == "quantiles" else self.ones
+            codes = {key_of(value): UNKNOWN + 1 + k for k, value in enumerate(values)}
         elif self.how == "values":
             codes = {key_of(value): bit for bit, values in ((1, self.ones), (0, self.zeros)) for value in values}
         else:
@@ -106,7 +118,18 @@ class CodedColumn:
         if self.how == "above" and isinstance(key, float) and key not in self._codes:
             with np.errstate(over="ignore"):  # a threshold beyond the range of the type becomes infinite
                 return int(number(key) > number(self.threshold))
+        if self.how == "quantiles" and isinstance(key, float) and key not in self._codes:
+            return UNKNOWN + 1 + int(np.searchsorted(self.cuts, key))
         return self._codes.get(key, UNKNOWN)
+
+    def numbers(self, values: AnyArray) -> Floats:
+        """Return the numbers of a column of numbers, NaN where missing, from its values as numbers."""
+        numbers = np.array(np.ma.filled(values.astype(np.float64), np.nan))
+        if self.if_missing is not None:
+            numbers[np.isnan(numbers)] = self.if_missing
+        if self.missing:
+            numbers[np.isin(numbers, [key for key in map(key_of, self.missing) if isinstance(key, float)])] = np.nan
+        return numbers
 
     def bit_coder(self, codes: NDArray[np.int32], rows: AnyArray) -> BitCoder:
         """Return a function of the bits, from codes of the distinct values, and for each row the number of its value.
@@ -132,7 +155,7 @@ class CodedColumn:
         If a bit stands for several values, the result names all of them: "4 or 5", "> 40". Probabilities of binary
         columns stay as they are.
         """
-        if self.how == "binary":
+        if self.how == "binary" or self.how in NUMBERS:
             return [float(p) for p in bits[:, 0]]
         if self.how in MULTI_BIT:
             return [self.ones[k] for k in bits.argmax(axis=1).tolist()]
@@ -142,7 +165,7 @@ class CodedColumn:
     @property
     def decoded_values(self) -> tuple[Any, ...]:
         """The values that `decode` can return."""
-        return self.ones if self.how in MULTI_BIT else () if self.how == "binary" else self.value_names
+        return self.ones if self.how in MULTI_BIT else () if self.how in ("binary", *NUMBERS) else self.value_names
 
     @property
     def value_names(self) -> tuple[Any, Any]:
@@ -154,6 +177,8 @@ class CodedColumn:
     @property
     def meanings(self) -> tuple[Meaning, ...]:
         """The meanings of 1 and 0 in each bit."""
+        if self.how in NUMBERS:
+            return ()
         if self.how == "binary":
             return (Meaning(self.name),)
         if self.how in MULTI_BIT:
@@ -183,7 +208,7 @@ def _named(values: Sequence[Category], or_missing: bool) -> Any:
 
 @dataclass(frozen=True)
 class Coding:
-    """How the columns of a table become bits: fitted, and kept in the estimator and its file.
+    """How the columns of a table become bits or numbers: fitted, and kept in the estimator and its file.
 
     Attributes
     ----------
@@ -218,18 +243,29 @@ class Coding:
 
     @property
     def has_levels(self) -> bool:
-        """Whether a column is nominal or ordinal."""
-        return any(column.how in LEVELS for column in self.columns)
+        """Whether a column is not binary: it has levels, or holds numbers."""
+        return any(column.how in (*LEVELS, *NUMBERS) for column in self.columns)
+
+    @cached_property
+    def number_columns(self) -> tuple[CodedColumn, ...]:
+        """The columns of numbers in the order in which blocks hold them: continuous ones, then counts."""
+        return tuple(column for how in NUMBERS for column in self.columns if column.how == how)
+
+    @property
+    def n_counts(self) -> int:
+        """Number of columns of counts."""
+        return sum(column.how == "count" for column in self.columns)
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:
-        """Bits of each column of a model: 1 for a binary one, else the number of its levels."""
+        """Bits of each column of bits of a model: 1 for a binary one, else the number of its levels."""
         return tuple(size for c in self.columns for size in ([len(c.ones)] if c.how in LEVELS else [1] * len(c.labels)))
 
     @cached_property
     def column_names(self) -> tuple[str, ...]:
-        """Names of the columns of a model; a column of levels has one name."""
-        return tuple(name for c in self.columns for name in ([c.name] if c.how in LEVELS else c.labels))
+        """Names of the columns of a model; a column of levels has one name; columns of numbers come last."""
+        of_bits = (name for c in self.columns for name in ([c.name] if c.how in LEVELS else c.labels))
+        return (*of_bits, *(column.name for column in self.number_columns))
 
     @property
     def levels(self) -> list[tuple[str, str]]:
@@ -281,9 +317,12 @@ class Coding:
         return replace(self, excluded=excluded, ids=tuple(name for name in self.ids if name in excluded))
 
     def bits_of(self) -> list[slice]:
-        """Return the bits of each column."""
+        """Return the bits of each column; a column of numbers has a position after all bits."""
         ends = np.cumsum([len(column.labels) for column in self.columns]).tolist()
-        return [slice(end - len(column.labels), end) for end, column in zip(ends, self.columns, strict=True)]
+        slices = [slice(end - len(column.labels), end) for end, column in zip(ends, self.columns, strict=True)]
+        for number, column in enumerate(self.number_columns, len(self.labels)):
+            slices[self.columns.index(column)] = slice(number, number + 1)
+        return slices
 
     @property
     def only_binary(self) -> bool:
@@ -297,7 +336,7 @@ class Coding:
             match = by_name.get(column.name)
             if match is None or match.how == column.how == "binary":
                 continue
-            mine, theirs = ((c.how, c.threshold, c.if_missing, c.labels) for c in (column, match))
+            mine, theirs = ((c.how, c.threshold, c.cuts, c.if_missing, c.labels) for c in (column, match))
             if mine != theirs or any(column._codes.get(key, code) != code for key, code in match._codes.items()):
                 return column.name
         return None
@@ -305,7 +344,7 @@ class Coding:
     def to_plain(self) -> dict[str, Any]:
         """Return the coding in types that JSON knows."""
         columns = [
-            [c.name, c.how, list(c.ones), list(c.zeros), list(c.missing), c.if_missing, c.threshold]
+            [c.name, c.how, list(c.ones), list(c.zeros), list(c.missing), c.if_missing, c.threshold, list(c.cuts)]
             for c in self.columns
         ]
         return {
@@ -321,8 +360,8 @@ class Coding:
         """Build from what `to_plain` returned; raise a ValueError for anything else."""
         with suppress(AttributeError, KeyError, TypeError, ValueError):
             columns = tuple(
-                CodedColumn(name, how, tuple(ones), tuple(zeros), tuple(missing), if_missing, threshold)
-                for name, how, ones, zeros, missing, if_missing, threshold in plain["columns"]
+                CodedColumn(name, how, tuple(ones), tuple(zeros), tuple(missing), if_missing, threshold, tuple(cuts))
+                for name, how, ones, zeros, missing, if_missing, threshold, cuts in plain["columns"]
             )
             coding = cls(columns, tuple(plain["excluded"]), tuple(plain["ids"]), plain["named"], plain["frame"])
             if coding.to_plain() == plain and coding._is_consistent():

@@ -1,4 +1,4 @@
-"""Named columns of any origin become a Table: their profiles, a plan, rows of bits."""
+"""Named columns of any origin become a Table: their profiles, a plan, coded rows."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def open_columns(columns: Columns, request: Request, *, named: bool = True, fram
     if request.plain_only or (may_be_plain(request) and all(profile.is_bits for profile in profiles.values())):
         mask = mask_of(plain_coding(columns.names, request), profiles, columns.n_rows)
         return open_bits(columns, request, mask, named=named)
-    column_plan = plan(profiles, request, named=named, held=held)
+    column_plan = plan(profiles, columns, request, named=named, held=held)
     column_plan.warn(levels=request.levels)
     coding = replace(column_plan.coding, frame=frame if frame in FRAMES else None)
     mask = mask_of(coding, profiles, columns.n_rows)

@@ -8,18 +8,26 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+
 from hiddenbits.data.cell_checks import bad_cell
 from hiddenbits.data.coding.cells import ColumnCells
 from hiddenbits.data.coding.choices import ONE_HOT, THRESHOLD_RULE, Choices, ColumnOptions, numbers_of
-from hiddenbits.data.coding.coded_columns import MULTI_BIT, CodedColumn, Coding
-from hiddenbits.data.coding.vocabulary import key_of, plain_number
+from hiddenbits.data.coding.coded_columns import MULTI_BIT, NUMBERS, CodedColumn, Coding
+from hiddenbits.data.coding.vocabulary import is_id_name, key_of, plain_number
 from hiddenbits.data.columns.describe import MAX_NOMINAL_VALUES, ColumnDescription, describe_column
 from hiddenbits.data.columns.message import ambiguous_columns_error, excluded_message, pairs_error, recoded_message
 from hiddenbits.data.columns.profiles import ColumnProfile, is_infinite
+from hiddenbits.data.columns.protocol import Columns
 from hiddenbits.data.columns.shape import counts_rows, row_and_item
 from hiddenbits.data.request import Request
 from hiddenbits.exceptions import ExcludedColumnsWarning, RecodedColumnsWarning, TableError
 from hiddenbits.quoting import quoted
+
+NUMERIC = (*NUMBERS, "quantiles")  # types of columns of numbers
+N_QUANTILES = 5
+MIN_OWN_LEVEL = 0.05  # share of the rows above which a value is a level of its own
+MAX_QUANTILE_ROWS = 1 << 20  # rows, evenly spaced, from which cut points are computed
 
 
 @dataclass(frozen=True)
@@ -52,6 +60,7 @@ class Plan:
 
 def plan(
     profiles: Mapping[str, ColumnProfile],
+    columns: Columns,
     request: Request,
     *,
     named: bool = True,
@@ -63,6 +72,8 @@ def plan(
     ----------
     profiles : mapping of str to ColumnProfile
         How often each value occurs, by the name of the column.
+    columns : Columns
+        The rows, from which cut points of quantiles are computed.
     request : Request
         The user's options.
     named : bool
@@ -101,7 +112,7 @@ def plan(
             continue
         code = _code_column(profile, column, options, request)
         if code is not None:
-            coded.append(code)
+            coded.append(_cut_at_quantiles(code, columns) if code.how == "quantiles" else code)
             if code.how == "values" and column.inferred_type == "two values" and options.recode is None:
                 recoded.append(column)
         elif column.is_ambiguous or options.is_named:
@@ -131,6 +142,7 @@ def _descriptions(
     described = []
     for profile, options in columns:
         has_threshold = request.threshold is not None or (isinstance(options.recode, str) and options.recode != ONE_HOT)
+        has_threshold |= options.type in NUMERIC or (request.levels and options.type is None)
         details: dict[str, Any] = {"form": profile.form, "missing": options.missing, "threshold": has_threshold}
         described.append(describe_column(profile.name, profile.counts, **details))
     cells = [held[profile.name] for profile, _ in columns] if held else []
@@ -156,8 +168,12 @@ def _code_column(
     if options.recode is not None:
         code = _code_as_recoded(column, options.recode)
     elif options.type is not None:
+        is_numeric = profile.is_numeric and not profile.form
         unfit = inferred_type in ("id", "date", "text", "constant") or len(values) > MAX_NOMINAL_VALUES
-        code = None if column.suspected_codes or (options.type_of_all and unfit) else _code_typed(column, options.type)
+        if options.type in NUMERIC:
+            unfit = not is_numeric or is_id_name(column.name)
+        fits = not column.suspected_codes and not (options.type_of_all and unfit)
+        code = _code_typed(column, options.type, is_numeric=is_numeric) if fits else None
     elif column.suspected_codes or column.ambiguity:
         code = None
     elif request.threshold is not None and profile.is_numeric and inferred_type not in ("id", "date", "text"):
@@ -166,6 +182,8 @@ def _code_column(
         code = CodedColumn(column.name, "values", values[:1], if_missing=0 if request.empty == "zero" else None)
     elif request.levels and inferred_type in ("nominal", "ordinal"):
         code = CodedColumn(column.name, inferred_type, values)
+    elif request.levels and inferred_type == "continuous" and profile.is_numeric:
+        code = CodedColumn(column.name, "continuous")
     else:
         code = _code_as_binary(column)
     missing = tuple(plain_number(key) if isinstance(key, float) else key for key in options.missing or ())
@@ -181,9 +199,18 @@ def _code_as_binary(column: ColumnDescription) -> CodedColumn | None:
     return None
 
 
-def _code_typed(column: ColumnDescription, type_: Any) -> CodedColumn:
+def _code_typed(column: ColumnDescription, type_: Any, *, is_numeric: bool) -> CodedColumn:
     """Return the code of a column of the type that the user gave."""
     values = tuple(value for value, _ in column.values)
+    if type_ in NUMERIC:
+        if is_numeric:
+            return CodedColumn(column.name, type_)
+        words = [value for value in values if not isinstance(key_of(value), float)]
+        raise TableError(
+            f"column {column.name!r} cannot be of type {type_!r}: {_first_few(words)} "
+            f'{"is not a number" if len(words) == 1 else "are not numbers"}. List values that mean "not observed" in '
+            "missing=, or give the column another type."
+        )
     if not isinstance(type_, str):
         levels = set(map(key_of, type_))
         if absent := [value for value in values if key_of(value) not in levels]:
@@ -205,6 +232,37 @@ def _code_typed(column: ColumnDescription, type_: Any) -> CodedColumn:
             f"list its levels: column_types={{{column.name!r}: [...]}}."
         )
     return CodedColumn(column.name, "nominal" if type_ == "nominal" else "ordinal", values)
+
+
+def _cut_at_quantiles(column: CodedColumn, columns: Columns) -> CodedColumn:
+    """Return a column of numbers as at most `N_QUANTILES` levels of about equal size, from the rows of the fit.
+
+    A value held by more than `MIN_OWN_LEVEL` of the rows is a level of its own, such as 0 in a column of expenses.
+    """
+    step = -(-columns.n_rows // MAX_QUANTILE_ROWS)
+    parts = []
+    for batch in columns.batches(0, columns.n_rows, [column.name]):
+        values = batch.numbers(column.name)
+        if values is None:
+            cells = batch.cells(column.name)
+            keys = [key if isinstance(key, float) else np.nan for key in cells.keys]
+            values = np.array(keys, np.float64)[cells.rows]
+        parts.append(column.numbers(values)[::step])
+    numbers = np.concatenate(parts)
+    distinct, counts = np.unique(numbers[~np.isnan(numbers)], return_counts=True)
+    own = counts > MIN_OWN_LEVEL * counts.sum()
+    others = np.cumsum(np.where(own, 0, counts))
+    shares = np.arange(1, N_QUANTILES) / N_QUANTILES if counts[~own].any() else ()
+    cuts = {float(distinct[i]) for k in np.flatnonzero(own) for i in (k - 1, k) if 0 <= i < len(distinct) - 1}
+    for share in shares:
+        cuts.add(float(distinct[min(np.searchsorted(others, share * others[-1]), len(distinct) - 1)]))
+    inner = sorted(cut for cut in cuts if cut < distinct[-1]) if len(distinct) else []
+    if not inner:
+        raise TableError(f"column {column.name!r} cannot be cut at quantiles: it has one value. Exclude it.")
+    levels = np.searchsorted(inner, distinct)
+    ends = [(distinct[levels == level][0], distinct[levels == level][-1]) for level in range(len(inner) + 1)]
+    labels = tuple(f"{low:.15g}" if low == high else f"{low:.15g} to {high:.15g}" for low, high in ends)
+    return replace(column, ones=labels, cuts=tuple(inner))
 
 
 def _code_as_recoded(column: ColumnDescription, code: Any) -> CodedColumn | None:

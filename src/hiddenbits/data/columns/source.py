@@ -1,32 +1,36 @@
-"""Named columns as rows of bits: one source for all formats."""
+"""Named columns as rows of bits and numbers: one source for all formats."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
-from hiddenbits.array_types import AnyArray
+from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data.bits import Bits
 from hiddenbits.data.cell_checks import bad_cell, check_cells
-from hiddenbits.data.coding.coded_columns import LEVELS, MISSING, UNKNOWN, BitCoder, CodedColumn, Coding
+from hiddenbits.data.coding.coded_columns import LEVELS, MISSING, NUMBERS, UNKNOWN, BitCoder, CodedColumn, Coding
 from hiddenbits.data.coding.vocabulary import key_of
 from hiddenbits.data.columns.profiles import ColumnProfile
 from hiddenbits.data.columns.protocol import ColumnBatch, Columns
 from hiddenbits.data.masks import Mask, RowsToFill, mask_bytes, mask_for
+from hiddenbits.data.numbers import BitsAndNumbers
+from hiddenbits.data.reals import MAX_NUMBER
 from hiddenbits.exceptions import TableError
 from hiddenbits.quoting import quoted
 
 CHUNK_ROWS = 1 << 16  # rows that are coded at once, so that little memory is needed besides the rows
+MAX_COUNT = 2.0**53  # whole numbers up to here are exact
 MAX_UNKNOWN = 8  # values unknown from the fit that a message names
 TILE_ROWS = 2048  # rows transposed at a time, so that a tile of 128 columns stays in the cache
 
 
 @dataclass(frozen=True, eq=False)
 class CodedSource:
-    """Rows of named columns, whose values become bits as they are read; `read` may be called by any process.
+    """Rows of named columns, whose values are coded as they are read; `read` may be called by any process.
 
     Attributes
     ----------
@@ -58,9 +62,14 @@ class CodedSource:
         return len(self.coding.labels)
 
     @property
+    def n_numbers(self) -> int:
+        """Number of columns of numbers."""
+        return len(self.coding.number_columns)
+
+    @property
     def row_bytes(self) -> float:
         """Bytes of memory that one row takes when loaded."""
-        return self.n_columns * (1 + mask_bytes(self.mask, self.share))
+        return self.n_columns * (1 + mask_bytes(self.mask, self.share)) + 8.0 * self.n_numbers
 
     @property
     def row_cells(self) -> float:
@@ -69,13 +78,24 @@ class CodedSource:
 
     def read(self, start: int, stop: int) -> tuple[Bits, Bits]:
         """Return (x, observed) of rows start to stop."""
-        rows_to_fill = RowsToFill((max(min(stop, self.n_rows) - start, 0), self.n_columns), self.mask)
+        n_rows = max(min(stop, self.n_rows) - start, 0)
+        rows_to_fill = RowsToFill((n_rows, self.n_columns), self.mask)
+        numbers, first_row = np.empty((n_rows, self.n_numbers)), 0
         for batch in self.columns.batches(start, stop, [column.name for column in self.coding.columns]):
             with batch.reading():
-                coders = list(zip(_bit_coders(self.coding, batch), self.coding.bits_of(), strict=True))
+                for j, column in enumerate(self.coding.number_columns):
+                    numbers[first_row : first_row + batch.n_rows, j] = _numbers(column, batch)
+                first_row += batch.n_rows
+                coders = list(zip(_bit_coders(self.coding, batch), self._bits_of_coders, strict=True))
                 for first in range(0, batch.n_rows, CHUNK_ROWS):
                     self._fill(coders, slice(first, min(first + CHUNK_ROWS, batch.n_rows)), rows_to_fill)
-        return rows_to_fill.bits()
+        x, observed = rows_to_fill.bits()
+        return (BitsAndNumbers(x, numbers) if self.n_numbers else x), observed
+
+    @cached_property
+    def _bits_of_coders(self) -> list[slice]:
+        bits_of = zip(self.coding.columns, self.coding.bits_of(), strict=True)
+        return [bits for column, bits in bits_of if column.how not in NUMBERS]
 
     def only(self, start: int, stop: int) -> CodedSource:
         """Return the source with only the data that rows start to stop need: columns can be large to send."""
@@ -112,7 +132,7 @@ def mask_of(coding: Coding, profiles: Mapping[str, ColumnProfile], n_rows: int) 
         return "dense", 0.5
     n_missing, is_uncertain = 0, False
     for column in coding.columns:
-        if column.how in LEVELS:  # columns of levels need no mask
+        if column.how in (*LEVELS, *NUMBERS):  # columns of levels and numbers need no mask
             continue
         profile = profiles[column.name]
         missing = [value for value, key in profile.keys.items() if column.code_of(key) == MISSING]
@@ -130,6 +150,8 @@ def _bit_coders(coding: Coding, batch: ColumnBatch) -> list[BitCoder]:
     unknown: list[tuple[CodedColumn, int, object]] = []
     names = tuple(column.name for column in coding.columns)
     for number, column in enumerate(coding.columns):
+        if column.how in NUMBERS:
+            continue
         numbers = batch.numbers(column.name) if column.how in ("binary", "above") else None
         if numbers is not None:
             coders.append(_coder_of(column, number, names, numbers, batch.first_row))
@@ -164,6 +186,40 @@ def _unknown_values(unknown: Sequence[tuple[CodedColumn, int, object]]) -> Table
         f"{cells[0]} is not among the values of the fit, which are {known}{dots}. Correct the cell or make it missing, "
         "or fit again with this value."
     )
+
+
+def _numbers(column: CodedColumn, batch: ColumnBatch) -> Floats:
+    """Return the rows of a column of numbers, NaN where missing; raise an error for the first other cell."""
+    values = batch.numbers(column.name)
+    if values is not None:
+        numbers = column.numbers(values)
+        invalid = np.flatnonzero(_is_invalid(column, numbers))
+        if not len(invalid):
+            return numbers
+        row, value = int(invalid[0]), values[invalid[0]]
+    else:
+        cells = batch.cells(column.name)
+        keys = [key if isinstance(key, float) else np.nan for key in cells.keys]
+        numbers = column.numbers(np.array(keys, np.float64))
+        words = [isinstance(key, str) and column.code_of(key) == UNKNOWN for key in cells.keys]
+        invalid = np.flatnonzero((_is_invalid(column, numbers) | np.array(words))[cells.rows])
+        if not len(invalid):
+            return np.asarray(numbers[cells.rows])
+        row = int(invalid[0])
+        value = cells.values[cells.rows[row]]
+    needed = "a whole number from 0" if column.how == "count" else f"a finite number of at most {MAX_NUMBER:g}"
+    raise TableError(
+        f"row {batch.first_row + row}, column {column.name!r}: {quoted(value)} is not {needed}. Correct the cell, make "
+        f"it missing, or give the column another type than {column.how!r}."
+    )
+
+
+def _is_invalid(column: CodedColumn, numbers: Floats) -> AnyArray:
+    if column.how == "count":
+        return np.asarray(
+            ~((numbers >= 0.0) & (numbers <= MAX_COUNT) & (np.rint(numbers) == numbers) | np.isnan(numbers))
+        )
+    return np.asarray(np.abs(numbers) > MAX_NUMBER)
 
 
 def _coder_of(column: CodedColumn, number: int, names: tuple[str, ...], values: AnyArray, first_row: int) -> BitCoder:

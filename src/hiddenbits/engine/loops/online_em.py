@@ -36,8 +36,8 @@ def online_form(model: Model[P, S]) -> Model[P, S]:
 def first_rows(grid: Grid, executor: Executor, seed: int) -> Grid:
     """Return the rows of the fit before online EM: all rows of a short table, a sample in memory of a long one."""
     table = grid.table
-    n, d = table.shape
-    rows = min(FIRST_ROWS, max(FIRST_CELLS // max(d, 1), 1))
+    n = table.shape[0]
+    rows = min(FIRST_ROWS, max(FIRST_CELLS // table.row_size, 1))
     if n <= 2 * rows:
         return grid
     if not table.only_bits:

@@ -56,8 +56,8 @@ class SubsampleStart:
 
     def _worth_it(self, rows: int) -> bool:
         """Return whether a subsample of this size is much smaller than the table, and fits in memory."""
-        n, d = self.context.grid.as_given.table.shape
-        return MIN_RATIO * rows <= n and rows * d <= MOST_CELLS
+        table = self.context.grid.as_given.table
+        return MIN_RATIO * rows <= table.shape[0] and rows * table.row_size <= MOST_CELLS
 
     def _subsample_context(self, rows: int, *, n_init: int) -> FitContext:
         """Return the context of the same fit on a subsample in memory, without callbacks, for `n_init` restarts."""
@@ -84,7 +84,7 @@ class SubsampleStart:
         """
         executor, grid = self.context.executor, self.context.grid
         if isinstance(without_progress(executor), Local):  # a cluster would hold the rows twice
-            height = 1 << min(PAIR_BLOCK_CELLS // grid.table.shape[1], PAIR_BLOCK_ROWS).bit_length() - 1
+            height = 1 << min(PAIR_BLOCK_CELLS // grid.table.row_size, PAIR_BLOCK_ROWS).bit_length() - 1
             grid = grid.table.grid(max(grid.height, height))
         cached_sum = lru_cache(maxsize=1)(partial(executor.reduce, grid=grid))
 

@@ -15,6 +15,12 @@ def column_sizes(estimator: Estimator) -> tuple[int, ...] | None:
     return None if coding is None or not coding.has_levels else coding.sizes
 
 
+def numbers_of_columns(estimator: Estimator) -> tuple[int, int]:
+    """Return how many columns of the fit are continuous, and how many are counts."""
+    coding = estimator._coding
+    return (0, 0) if coding is None else (len(coding.number_columns) - coding.n_counts, coding.n_counts)
+
+
 def column_names(estimator: Estimator) -> list[str]:
     """Return the names of the columns of the fit."""
     names = getattr(estimator, "feature_names_in_", None)
@@ -22,7 +28,7 @@ def column_names(estimator: Estimator) -> list[str]:
 
 
 def level_names(estimator: Estimator) -> list[str]:
-    """Return the name of each binary column, and "column=level" for each level of the other columns."""
+    """Return the name of each binary column, and "column=level" for each level of nominal and ordinal columns."""
     coding = estimator._coding
     if coding is None or not coding.has_levels:
         return column_names(estimator)

@@ -270,7 +270,7 @@ class ModelEstimator(CallbackSupportMixin, BaseEstimator, Generic[P, S]):  # typ
         grid = table.grid(self._pass_height(model, table))
         if not model.promises.deterministic or settings.online_passes:
             return grid
-        return collapsed(grid, collapse_limit(settings.start_rows, table.shape[1]), current().executor.reduce)
+        return collapsed(grid, collapse_limit(settings.start_rows, table.row_size), current().executor.reduce)
 
     def _set_fitted(self, outcome: Outcome, weight: float) -> None:
         """Set the fitted attributes; warn if the fit did not converge."""
@@ -320,7 +320,7 @@ class ModelEstimator(CallbackSupportMixin, BaseEstimator, Generic[P, S]):  # typ
         ordered = self._ordered_table(model, table)
         model = self._model_for_fit(model, ordered)
         grid = self._pass_grid(model, ordered, settings)
-        if grid.table.shape[0] < collapse_limit(settings.start_rows, ordered.shape[1]):
+        if grid.table.shape[0] < collapse_limit(settings.start_rows, ordered.row_size):
             settings = replace(settings, start_rows=None)
         weight = total_weight(ordered)
         settings = replace(self._settings_for(settings, model, weight, ordered.shape[1]), max_time=engine.max_time)
@@ -463,9 +463,12 @@ class ModelEstimator(CallbackSupportMixin, BaseEstimator, Generic[P, S]):  # typ
         model, sizes = self._model(), column_sizes(self)
 
         def fill(params: P, shared: object, block: Block) -> Floats:
-            recorded = layout_of(sizes, block.n_columns).recorded(block.x, block.observed)
+            recorded = layout_of(sizes, block.n_columns).recorded(block.x, block.observed) == 1
             values = block.x.to_dense().astype(np.float64)
-            return np.where(recorded == 1, values, model.fill(params, shared, block))
+            if block.numbers is not None:
+                recorded = np.concatenate([recorded, ~np.isnan(block.numbers)], axis=1)
+                values = np.concatenate([values, block.numbers], axis=1)
+            return np.where(recorded, values, model.fill(params, shared, block))
 
         return self._map_rows_like(X, fill, original_values=True)
 
@@ -519,7 +522,9 @@ class ModelEstimator(CallbackSupportMixin, BaseEstimator, Generic[P, S]):  # typ
         key = Key(seed_of(self.random_state if random_state is None else random_state)).stream("sample")
         report_progress, latent = current().on_progress, list[Floats]()
         # Allocated first, so that a lack of memory is an error before any row is sampled.
-        out: AnyArray = np.empty((n, self._params.n_columns), np.float64 if self._takes_reals else np.uint8)
+        n_numbers = 0 if self._coding is None else len(self._coding.number_columns)
+        is_real = self._takes_reals or n_numbers
+        out: AnyArray = np.empty((n, self._params.n_columns + n_numbers), np.float64 if is_real else np.uint8)
         for number, start in enumerate(range(0, n, SAMPLE_ROWS)):
             stop = min(start + SAMPLE_ROWS, n)
             out[start:stop], latent_values = sampler(stop - start, key.derive(block=number).rng())

@@ -87,7 +87,7 @@ def _refuse_column_types(estimator: Estimator, table: Table) -> None:
         raise TableError(f"{name} needs binary columns, but this is a table of real numbers.")
     if table.coding_of_levels is not None and estimator.column_types is None:
         raise TableError(
-            f"{name} needs binary columns, but this table has nominal or ordinal ones. Specify which values are 1 with "
+            f"{name} needs binary columns, but this table has others. Specify which values are 1 with "
             "recode=, or use LatentClassAnalysis."
         )
 
@@ -98,7 +98,11 @@ def _check_coding(estimator: Estimator, table: Table) -> None:
     name = None if coding is None or table.coding is None else coding.conflict(table.coding)
     if name is not None:
         raise TableError(f"column {name!r} was read differently from the fit. Open the table with {remedy}")
-    if table.layout != layout_of(column_sizes(estimator), table.shape[1]):  # such as an array after a fit to a frame
+    n_numbers = 0 if coding is None else len(coding.number_columns)
+    if (table.layout, table.n_numbers) != (
+        layout_of(column_sizes(estimator), table.shape[1]),
+        n_numbers,
+    ):  # such as an array after a fit to a frame
         raise TableError(
             f"{type(estimator).__name__} was fitted to columns with other levels. Use a frame or file with the "
             f"columns of the fit, or open it with {remedy}"

@@ -82,7 +82,8 @@ def sampled_values(estimator: Estimator, bits: AnyArray) -> Any:
     columns: dict[str, Any] = {}
     for column, positions in zip(coding.columns, coding.bits_of(), strict=True):
         values = column.decode(values_of_bits[:, positions])
-        columns[column.name] = [int(value) for value in values] if column.how == "binary" else _as_one_type(values)
+        are_whole = column.how in ("binary", "count")
+        columns[column.name] = [int(value) for value in values] if are_whole else _as_one_type(values)
     if coding.frame is not None:
         backend: Any = coding.frame
         return nw.from_dict(columns, backend=backend).to_native()

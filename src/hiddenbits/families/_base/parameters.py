@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Literal
+from typing import Literal, get_args
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
@@ -25,9 +25,9 @@ COMMON: dict[str, list[object]] = {
 
 # Types of columns, for estimators that support columns that are not binary.
 
-ColumnType = Literal["auto", "binary", "nominal", "ordinal"]
+ColumnType = Literal["auto", "binary", "nominal", "ordinal", "continuous", "count", "quantiles"]
 ColumnTypes = ColumnType | dict[str, ColumnType]
-COLUMN_TYPES: list[object] = [StrOptions({"auto", "binary", "nominal", "ordinal"}), dict]
+COLUMN_TYPES: list[object] = [StrOptions(set(get_args(ColumnType))), dict]
 
 
 @dataclass(frozen=True)

@@ -113,7 +113,7 @@ def restored_coding(meta: Any, n_columns: int, names: Any) -> Coding | None:
     if CODING not in meta:
         return None
     coding = Coding.from_plain(meta[CODING])
-    matches = len(coding.sizes) == n_columns and names == (list(coding.column_names) if coding.named else None)
+    matches = len(coding.column_names) == n_columns and names == (list(coding.column_names) if coding.named else None)
     require(matches, "the coding of its columns does not fit their names")
     return coding
 
@@ -192,7 +192,8 @@ def restored(kind: str, meta: Any, arrays: Any) -> Any:
     params = exactly(model.params_type, unprefixed("params", arrays), "parameters")
     flaw = params.flaw() or model.mismatch(params)
     require(flaw is None, str(flaw))
-    matches = is_count(n_columns) and sum(column_sizes(estimator) or (n_columns,)) == params.n_columns
+    sizes = column_sizes(estimator)
+    matches = is_count(n_columns) and (n_columns if sizes is None else sum(sizes)) == params.n_columns
     require(matches, "the number of columns does not fit its arrays")
     require_names(names, n_columns)
     if names is not None:

@@ -204,15 +204,13 @@ class ClassesEstimator(LatentEstimator[P, S]):
         """Return the tables of classes: their shares, and P(x = 1) or P(level) in each, (classes, binary columns)."""
         names, spread, sizes = self._latent_names(), np.ptp(probabilities, axis=0), column_sizes(self)
         title = "Profiles: P(x = 1) in each class"
-        if sizes is not None:  # the levels of a column share its largest spread
+        if sizes:  # the levels of a column share its largest spread
             title = "Profiles: share of each level in each class"
             layout = Layout(sizes)
             spread = np.maximum.reduceat(spread, layout.starts)[layout.columns]
         profiles = dict(zip(names, probabilities, strict=True))
-        return {
-            "classes": SummaryTable("Classes and their shares", {"class": names, "share": weights}, "classes"),
-            "profiles": table_by_column(self, title, profiles, spread),
-        }
+        tables = {"classes": SummaryTable("Classes and their shares", {"class": names, "share": weights}, "classes")}
+        return tables | {"profiles": table_by_column(self, title, profiles, spread)} if probabilities.size else tables
 
 
 def _most_probable_class(posterior: Callable[..., Floats], params: Any, shared: Any, block: Block) -> NDArray[np.int64]:

@@ -28,9 +28,9 @@ every comparison: independent columns. Freund & Haussler (1994, section 4) use l
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
@@ -38,9 +38,20 @@ from threadpoolctl import ThreadpoolController
 from hiddenbits.array_types import Floats
 from hiddenbits.data import Block
 from hiddenbits.data.layout import Layout, layout_of
+from hiddenbits.data.numbers import NumberSums
 from hiddenbits.data.rows_by_content import weighted_rows
 from hiddenbits.data.summary import ColumnSums
 from hiddenbits.families.nodes.columns import levels
+from hiddenbits.families.nodes.mixed import (
+    MixedCounts,
+    MixedParams,
+    log_density,
+    log_prior_of_numbers,
+    numbers_from_vector,
+    numbers_to_vector,
+    start_of_numbers,
+    updated_numbers,
+)
 from hiddenbits.families.nodes.model import NodeModel
 from hiddenbits.families.nodes.params import NodeCounts, NodeParams, NodeScores
 from hiddenbits.families.nodes.posterior import footprint
@@ -63,14 +74,20 @@ class Classes(AsOnSubsample, NodeModel[NodeParams], Declared[NodeParams]):
         pseudo-row (`ColumnSums.means`).
     sizes : tuple of int or None
         Number of bits of each column (`Layout`); None: every column is binary.
+    n_continuous, n_counts : int
+        Number of columns of numbers.
+    covariance_type : {"diag", "full", "tied", "tied_diag"}
+        Variances or covariances of continuous columns, of each class or of all.
     """
 
     n_components: int = 2
     prior_strength: float = 1.0
     prior_mean: float | None = None
     sizes: tuple[int, ...] | None = None
+    n_continuous: int = 0
+    n_counts: int = 0
+    covariance_type: str = "diag"
 
-    params_type = NodeParams
     letters: ClassVar = {"K": ("n_components", "classes")}
 
     def layout(self, n_bits: int) -> Layout:
@@ -79,7 +96,21 @@ class Classes(AsOnSubsample, NodeModel[NodeParams], Declared[NodeParams]):
 
     def footprint(self, n_columns: int, row_cells: float) -> Footprint:
         """Return the cost of a block."""
-        return footprint(self.n_components, n_columns, row_cells)
+        bits, K = footprint(self.n_components, n_columns, row_cells), self.n_components
+        n_features = 3 * self.n_continuous + 2 * self.n_counts
+        if self.covariance_type in ("full", "tied"):
+            n_features += K * self.n_continuous**2
+        return Footprint(bits.working + n_features, bits.statistics + n_features * K, bits.flops + 4.0 * n_features * K)
+
+    @property
+    def params_type(self) -> type[NodeParams]:
+        """Class of the parameters."""
+        return MixedParams if self.n_continuous + self.n_counts else NodeParams
+
+    @property
+    def stats_type(self) -> type[NodeCounts]:
+        """Class of the statistics."""
+        return MixedCounts if self.n_continuous + self.n_counts else NodeCounts
 
     def start(self, summary: ColumnSums, key: Key, passes: Passes) -> NodeParams:
         """Return initial classes from some of the rows: k-means clusters, or random memberships (see below)."""
@@ -88,10 +119,16 @@ class Classes(AsOnSubsample, NodeModel[NodeParams], Declared[NodeParams]):
         m = means
         if self.prior_mean is not None:
             m = np.where(layout.is_level, 1.0 / np.array(layout.sizes)[layout.columns], self.prior_mean)
+        has_numbers, of_rows = self.n_continuous + self.n_counts, None
         if self.n_components == 1:
-            return NodeParams.of(np.ones(1), means[:, None], m, layout)
-        weights, probabilities = classes_of_rows(self.n_components, means, layout, key, passes)
-        return NodeParams.of(weights, probabilities, m, layout)
+            params = NodeParams.of(np.ones(1), means[:, None], m, layout)
+        else:
+            of_rows = classes_of_rows(self.n_components, means, layout, summary.numbers, key, passes)
+            params = NodeParams.of(of_rows.weights, of_rows.probabilities, m, layout)
+        if not has_numbers:
+            return params
+        rows = () if of_rows is None else (of_rows.numbers, of_rows.memberships, of_rows.pseudo_rows)
+        return start_of_numbers(params, summary, self.n_continuous, self.covariance_type, *rows)
 
     @property
     def has_prior(self) -> bool:
@@ -107,6 +144,8 @@ class Classes(AsOnSubsample, NodeModel[NodeParams], Declared[NodeParams]):
         scores = params.scores
         c_sums = scores.offsets - scores.log_weights  # Sum_j c_jk
         log_prior = (params.prior_mean @ scores.x_coefs + c_sums).sum()
+        if isinstance(params, MixedParams):
+            log_prior += log_prior_of_numbers(params, self.covariance_type)
         return float(stats.bound) + self.prior_strength * float(log_prior)
 
     def update(self, params: NodeParams, stats: NodeCounts) -> NodeParams:
@@ -114,25 +153,31 @@ class Classes(AsOnSubsample, NodeModel[NodeParams], Declared[NodeParams]):
         s, m, weight = self.prior_strength, params.prior_mean[:, None], float(stats.weight)
         ones, cells = stats.ones + s * m, stats.cells(params.layout) + s
         theta = np.divide(ones, cells, out=ones) if s > TINY * weight else share_or(ones, cells, m, weight)
-        return params.with_values(class_shares(stats.classes, weight), theta)
+        updated = params.with_values(class_shares(stats.classes, weight), theta)
+        if isinstance(params, MixedParams) and isinstance(stats, MixedCounts):
+            return replace(updated, **updated_numbers(params, stats, s, self.covariance_type))
+        return updated
 
     def to_vector(self, params: NodeParams) -> Floats:
         """Return ln(pi_k / pi_1), and logit(theta) or ln p, for extrapolation of EM.
 
         `from_vector` accepts any numbers: a softmax normalizes the levels of a column, of which one is redundant.
         """
-        return np.concatenate([np.log(params.weights[1:] / params.weights[0]), params.scores.x_coefs.ravel()])
+        bits = np.concatenate([np.log(params.weights[1:] / params.weights[0]), params.scores.x_coefs.ravel()])
+        return np.concatenate([bits, numbers_to_vector(params)]) if isinstance(params, MixedParams) else bits
 
     def from_vector(self, vector: Floats, params: NodeParams) -> NodeParams:
         """Return the parameters at `vector`, with the prior of `params`."""
         K, layout = len(params.weights), params.layout
+        vector, of_numbers = np.split(vector, [K - 1 + params.probabilities.size])
         logits = np.maximum(vector[K - 1 :], -LARGEST_LOGIT).reshape(params.probabilities.shape)
         theta = sigmoid(logits)
         if not layout.all_binary:
             theta = np.where(layout.is_level[:, None], levels.softmax_levels(logits, layout), theta)
         log_odds = np.concatenate([[0.0], vector[: K - 1]])
         odds = np.exp(log_odds - log_odds.max())
-        return params.with_values(class_shares(odds, odds.sum()), theta)
+        moved = params.with_values(class_shares(odds, odds.sum()), theta)
+        return replace(moved, **numbers_from_vector(of_numbers, params)) if isinstance(params, MixedParams) else moved
 
     # Row functions that differ from those of `NodeModel`.
 
@@ -145,20 +190,27 @@ class Classes(AsOnSubsample, NodeModel[NodeParams], Declared[NodeParams]):
         return self.node_weights(params, shared, block)
 
     def reconstruct(self, params: NodeParams, codes: Floats) -> Floats:
-        """Return P(x = 1) given the class probabilities r of each row, (n, d): r theta."""
-        return np.asarray(codes @ params.probabilities.T)
+        """Return P(x = 1), and the means of numbers, given the class probabilities r of each row: r theta."""
+        return np.asarray(codes @ params.cell_means.T)
 
     def log_joint(self, params: NodeParams, x: Floats, h: Floats) -> float:
         """Return ln P(x, h) of one complete row: the definition."""
         k = int(np.argmax(h))
         theta, is_level = params.probabilities[:, k], params.layout.is_level
         log_zero = np.where(is_level, 0.0, np.log1p(-theta))
-        return float(np.log(params.weights[k]) + np.sum(np.where(x == 1, np.log(theta), log_zero)))
+        x, numbers = np.split(x, [len(theta)])
+        of_numbers = log_density(params, k, numbers) if isinstance(params, MixedParams) else 0.0
+        return float(np.log(params.weights[k]) + np.sum(np.where(x == 1, np.log(theta), log_zero)) + of_numbers)
 
     def mismatch(self, params: NodeParams) -> str | None:
         """Return how valid parameters disagree with the hyperparameters, or None."""
         if params.layout.sizes != self.layout(params.n_columns).sizes:
             return "its columns have other levels than those of the table"
+        if isinstance(params, MixedParams):
+            width = self.n_continuous if self.covariance_type in ("full", "tied") else 1
+            shape = (self.n_continuous, width or 1, self.n_components)
+            if params.covariances.shape != shape or len(params.prior_rates) != self.n_counts:
+                return "its columns of numbers are not those of the table"
         return super().mismatch(params)
 
 
@@ -180,8 +232,20 @@ START_PSEUDO_ROWS = 4.0  # pseudo-rows with the table's means in each class: no 
 MAX_PSEUDO_SHARE = 0.1  # the largest ratio of these pseudo-rows to the mean number of rows in a class
 
 
-def classes_of_rows(n_classes: int, means: Floats, layout: Layout, key: Key, passes: Passes) -> tuple[Floats, Floats]:
-    """Return initial weights, (K,), and probabilities, (d, K), from some of the rows.
+class ClassesOfRows(NamedTuple):
+    """Initial weights, (K,), and probabilities, (d, K); some rows' numbers and memberships, (rows, K)."""
+
+    weights: Floats
+    probabilities: Floats
+    numbers: Floats
+    memberships: Floats
+    pseudo_rows: float
+
+
+def classes_of_rows(
+    n_classes: int, means: Floats, layout: Layout, of_numbers: NumberSums, key: Key, passes: Passes
+) -> ClassesOfRows:
+    """Return initial weights and probabilities from some of the rows.
 
     Parameters
     ----------
@@ -191,17 +255,23 @@ def classes_of_rows(n_classes: int, means: Floats, layout: Layout, key: Key, pas
         Proportion of 1s of each bit in the table.
     layout : Layout
         The column of each bit.
+    of_numbers : NumberSums
+        Means and variances of the columns of numbers, which are standardized.
     key : Key
         Random numbers for the choice of rows and for the start.
     passes : callable
         Sums a function of a block over all blocks.
     """
     rows, weights = weighted_rows(MAX_START_ROWS, key, passes)  # cells are -1 and 1, and 0 if missing
+    rows, numbers = np.split(rows, [len(means)], axis=1)
     x, missing = (rows > 0.0).astype(np.float64), rows == 0.0
     if not layout.all_binary:  # a missing cell of a column with levels has no bit set
         missing |= layout.is_level & (layout.column_sums(x.T).T == 0.0)
     rng = key.stream("stage").rng()
     centered = np.where(missing, 0.0, x - means)
+    if numbers.shape[1]:
+        standardized = np.nan_to_num((numbers - of_numbers.means) / of_numbers.scales)
+        centered = np.concatenate([centered, standardized], axis=1)
     if key.restart:
         memberships = weights[:, None] * rng.dirichlet(np.full(n_classes, MEMBERSHIP_CONCENTRATION), len(rows))
     else:
@@ -211,7 +281,8 @@ def classes_of_rows(n_classes: int, means: Floats, layout: Layout, key: Key, pas
     pseudo_rows = min(START_PSEUDO_ROWS, MAX_PSEUDO_SHARE * class_weights.sum() / n_classes)
     cells = (~missing).T.astype(np.float64) @ memberships
     pi = (class_weights + pseudo_rows / n_classes) / (class_weights.sum() + pseudo_rows)
-    return pi, (x.T @ memberships + pseudo_rows * means[:, None]) / (cells + pseudo_rows)
+    probabilities = (x.T @ memberships + pseudo_rows * means[:, None]) / (cells + pseudo_rows)
+    return ClassesOfRows(pi, probabilities, numbers, memberships, pseudo_rows)
 
 
 def _k_means(rows: Floats, weights: Floats, n_classes: int, rng: np.random.Generator) -> Floats:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import replace
 from typing import Generic, TypeVar
 
 import numpy as np
 
-from hiddenbits.array_types import Bytes, Floats
+from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data import Block
 from hiddenbits.families.nodes import posterior as e_step
 from hiddenbits.families.nodes.columns import binary, levels
+from hiddenbits.families.nodes.mixed import MixedParams, sampled_numbers
 from hiddenbits.families.nodes.params import HasNodes, NodeCounts, NodeScores
 from hiddenbits.model_api import Key, Promises
 
@@ -21,8 +23,12 @@ class NodeModel(Generic[P]):
     """E-step, row functions and sampling. A model adds its start, the latent variables at its nodes, and its M-step."""
 
     promises = Promises()
-    stats_type = NodeCounts
     carry_type = None
+
+    @property
+    def stats_type(self) -> type[NodeCounts]:
+        """Class of the statistics."""
+        return NodeCounts
 
     @abstractmethod
     def hidden_states(self, params: P) -> Floats:
@@ -53,22 +59,36 @@ class NodeModel(Generic[P]):
         return np.asarray(self.hidden_states(params)[self.node_weights(params, shared, block).argmax(axis=1)])
 
     def fill(self, params: P, shared: NodeScores, block: Block) -> Floats:
-        """Return P(x = 1 | observed cells) of every cell, as if it were observed anew: r theta."""
-        return np.asarray(self.node_weights(params, shared, block) @ params.probabilities.T)
+        """Return P(x = 1 | observed cells) of every bit as if it were observed anew, r theta, and E[x] of numbers."""
+        r = self.node_weights(params, shared, block)
+        bits = np.asarray(r @ params.probabilities.T)
+        return bits if shared.numbers is None else np.concatenate([bits, shared.numbers.fill(block, r)], axis=1)
 
     def leave_one_out(self, params: P, shared: NodeScores, block: Block) -> Floats:
-        """Return P(x_j = 1 | the other observed cells) of every cell, or P(level) of every level."""
+        """Return P(x_j = 1 | the other observed cells) of every cell, P(level) of every level, E[x] of every number."""
         layout, theta, x = params.layout, params.probabilities.T, block.x.to_dense()
         r = self.node_weights(params, shared, block)
         binary_columns = binary.leave_one_out(r, theta, x, block.observed.to_dense())
-        if layout.all_binary:
-            return binary_columns
-        return np.where(layout.is_level, levels.leave_one_out(r, theta, x, layout), binary_columns)
+        bits = binary_columns
+        if not layout.all_binary:
+            bits = np.where(layout.is_level, levels.leave_one_out(r, theta, x, layout), binary_columns)
+        if block.numbers is None:
+            return bits
+        expected = []
+        for j in range(block.numbers.shape[1]):
+            numbers = block.numbers.copy()
+            numbers[:, j] = np.nan
+            without = replace(block, numbers=numbers, keep=False)
+            expected.append(self.fill(params, shared, without)[:, len(layout.columns) + j])
+        return np.column_stack([bits, *expected])
 
-    def sample(self, params: P, n: int, rng: np.random.Generator) -> tuple[Bytes, Floats]:
+    def sample(self, params: P, n: int, rng: np.random.Generator) -> tuple[AnyArray, Floats]:
         """Sample n rows and the latent variables of their nodes."""
         k = rng.choice(len(params.weights), size=n, p=params.weights)
-        return levels.sample(params.probabilities.T[k], params.layout, rng), self.hidden_states(params)[k]
+        x: AnyArray = levels.sample(params.probabilities.T[k], params.layout, rng)
+        if isinstance(params, MixedParams):
+            x = np.concatenate([x, sampled_numbers(params, k, rng)], axis=1)
+        return x, self.hidden_states(params)[k]
 
     def pseudo_statistics(self, params: P, weight: float) -> NodeCounts:
         """Return the expected statistics of rows from the model itself, from which online EM continues after a fit."""

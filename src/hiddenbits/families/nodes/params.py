@@ -11,13 +11,15 @@ The bits of a nominal or ordinal column have a = ln p and c = 0, so that the row
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Annotated, ClassVar, Protocol
 
 import numpy as np
 
 from hiddenbits.array_types import AnyArray, Floats
+from hiddenbits.data import Block
 from hiddenbits.data.declared import Params, Range, Statistics
 from hiddenbits.data.layout import Layout
 from hiddenbits.data.operands import column_sums
@@ -37,6 +39,19 @@ LEVEL_SUM_TOLERANCE = 1e-9  # largest difference from 1 of the sum of a column's
 SAFE_COLUMNS = int(LEAST_SCORE / np.log(TINY)) - 1  # up to so many, no exp(score) underflows, because theta >= TINY
 
 
+class HasNumberScores(Protocol):
+    """Log-densities of the numbers of a block: `NumberScores`."""
+
+    def log_densities(self, block: Block) -> Floats:
+        """Return ln p(observed numbers | node) of each row, (n, K)."""
+
+    def sums(self, block: Block, r: Floats, classes: Floats) -> Mapping[str, AnyArray]:
+        """Return sums over rows with these posteriors, by the name of the statistic."""
+
+    def fill(self, block: Block, r: Floats) -> Floats:
+        """Return the expected value of each number given the row's observed cells."""
+
+
 @dataclass(frozen=True, eq=False)
 class NodeScores:
     """The coefficients of the scores of a row: ln P(x, node) of every node.
@@ -53,6 +68,8 @@ class NodeScores:
         Whether exp(score) may underflow (`scores_may_vanish`).
     stored_observed_coefs : ndarray of shape (d, K) or None
         c: ln(1 - theta), and 0 for a level. None: all columns are binary; c = -ln(1 + exp a) is computed when needed.
+    numbers : NumberScores or None
+        The log-densities of columns of numbers (`mixed.py`).
     """
 
     x_coefs: Floats
@@ -60,6 +77,7 @@ class NodeScores:
     log_weights: Floats
     may_vanish: bool
     stored_observed_coefs: Floats | None
+    numbers: HasNumberScores | None = None
 
     @classmethod
     def of(
@@ -100,7 +118,7 @@ class HasNodes(Protocol):
 
 def _are_column_numbers(columns: AnyArray) -> bool:
     steps = np.diff(columns)
-    return bool(len(columns) and columns[0] == 0 and np.isin(steps, (0.0, 1.0)).all())
+    return bool(not len(columns) or (columns[0] == 0 and np.isin(steps, (0.0, 1.0)).all()))
 
 
 COLUMN_NUMBERS = Range(_are_column_numbers, "must count columns from 0, without a gap")
@@ -111,9 +129,9 @@ class NodeParams(Params):
     """pi, theta (and p of levels), the mean m of their prior, and the column to which each bit belongs."""
 
     weights: Annotated[Floats, "K", SHARES]
-    probabilities: Annotated[Floats, "d K", PROBABILITIES]
-    prior_mean: Annotated[Floats, "d", PROBABILITIES]
-    columns: Annotated[Floats, "d", COLUMN_NUMBERS]
+    probabilities: Annotated[Floats, "d? K", PROBABILITIES]
+    prior_mean: Annotated[Floats, "d?", PROBABILITIES]
+    columns: Annotated[Floats, "d?", COLUMN_NUMBERS]
 
     @classmethod
     def of(cls, weights: Floats, probabilities: Floats, prior_mean: Floats, layout: Layout) -> NodeParams:
@@ -127,7 +145,7 @@ class NodeParams(Params):
         """Return parameters of the same columns with these weights and probabilities, within their range."""
         p = clip_probability(probabilities)
         p = p if self.layout.all_binary else normalize_levels(p, self.layout)
-        params = NodeParams(weights, p, self.prior_mean, self.columns)
+        params = replace(self, weights=weights, probabilities=p)
         params.__dict__["layout"] = self.layout  # cached
         return params
 
@@ -142,6 +160,14 @@ class NodeParams(Params):
 
         Cached, because several steps of an iteration need them, and on a wide table they dominate its cost.
         """
+        return self._scores_of_bits()
+
+    @property
+    def cell_means(self) -> Floats:
+        """The expected value of each cell at each node, (d, K)."""
+        return self.probabilities
+
+    def _scores_of_bits(self) -> NodeScores:
         c, a = log_one_minus(self.probabilities), np.log(self.probabilities)
         if not self.layout.all_binary:
             c[self.layout.is_level] = 0.0
@@ -169,7 +195,7 @@ class NodeCounts(Statistics):
     """
 
     classes: Annotated[Floats, "K"]
-    ones: Annotated[Floats, "d K"]
+    ones: Annotated[Floats, "d? K"]
     observed: Annotated[Floats, "[d] K"]
 
     nested: ClassVar = ("ones", "observed", "classes")

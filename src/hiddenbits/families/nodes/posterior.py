@@ -21,6 +21,7 @@ from hiddenbits.data.operands import (
     product_with_totals,
     sums_over_rows,
 )
+from hiddenbits.families.nodes.mixed import MixedCounts, MixedParams, numbers_as_expected
 from hiddenbits.families.nodes.params import HasNodes, NodeCounts, NodeScores
 from hiddenbits.maths.numerics import softmax_rows
 from hiddenbits.model_api import Footprint
@@ -42,6 +43,8 @@ def _posterior(
     """Return r (times the row's weight if `weights` are given), ln P(x) and the operands of the block."""
     x, o = block.operands()
     r = product(x, scores.x_coefs, slot)  # x.a; softmax_rows turns it into r in place
+    if scores.numbers is not None:
+        r = r + scores.numbers.log_densities(block)
     log_p = softmax_rows(r, _offsets(scores, o), weights, shift=scores.may_vanish)
     return r, log_p, x, o
 
@@ -68,13 +71,16 @@ def expected_counts(scores: NodeScores, block: Block) -> NodeCounts:
     """E-step: return the expected counts of each node."""
     r, log_p, x, o = _posterior(scores, block, block.weights, "posterior")
     classes = column_sums(r)
-    return NodeCounts(
+    counts = NodeCounts(
         bound=np.asarray(block.weights @ log_p),
         weight=np.asarray(block.weight),
         classes=classes[0].copy(),
         ones=_expected_ones(x, r, block.weights),
         observed=classes if isinstance(o, OnesOperand) else product_with_totals(o.T, r, classes),
     )
+    if scores.numbers is None:
+        return counts
+    return MixedCounts(**counts.to_arrays(), **scores.numbers.sums(block, r, classes))
 
 
 def _expected_ones(x: Operand, r: Floats, weights: Floats) -> Floats:
@@ -91,6 +97,7 @@ def _expected_ones(x: Operand, r: Floats, weights: Floats) -> Floats:
 def counts_as_expected(params: HasNodes, weight: float) -> NodeCounts:
     """Return the expected counts of rows from the model itself, from which online EM continues after a fit."""
     classes = weight * params.weights
-    return NodeCounts(
-        np.zeros(()), np.asarray(weight), classes, params.probabilities * classes, classes[None, :].copy()
-    )
+    counts = (np.zeros(()), np.asarray(weight), classes, params.probabilities * classes, classes[None, :].copy())
+    if isinstance(params, MixedParams):
+        return MixedCounts(*counts, **numbers_as_expected(params, classes))
+    return NodeCounts(*counts)

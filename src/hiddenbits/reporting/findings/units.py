@@ -156,7 +156,7 @@ def all_units(context: Context, model: Any) -> UnitCounts:
 
 
 def _count_all_rows(table: Table, model: Any, columns: NDArray[np.int64]) -> UnitCounts:
-    height = max(1, PIECE_CELLS // table.shape[1])
+    height = max(1, PIECE_CELLS // table.row_size)
     first, *others = map_pieces(_UnitCounter(model, columns), table, height)
     total: UnitCounts = first
     for units in others:

@@ -1,0 +1,182 @@
+"""Continuous columns: a normal distribution at each node, with independent columns or with covariances.
+
+Columns are centered and scaled by their means and standard deviations in the table of the fit, z = (x - center)/scale,
+because sums of squares of years or incomes would cancel. With independent columns, the log-density is linear in z^2, z
+and o (1 if observed):
+
+    ln p(x | k) = Sum_j o_j [ -z_j^2 / 2v + z_j m / v - (ln v + m^2 / v + ln 2 pi) / 2 - ln scale_j ],   m, v of j and k
+
+With covariances V_k within nodes, a row has the density of its observed cells, and adds to the sums of its node the
+expected values, and their covariance, of its missing cells given the observed ones.
+
+A node that sits on one repeated value has no maximum likelihood, so no variance (with covariances: no eigenvalue of V)
+is below `VARIANCE_FLOOR` of the variance of the column. The prior of strength s counts as s rows with the variances of
+the table: ln prior = -s/2 Sum_k [ ln |V_k| + trace V_k^-1 ] in units of z; covariances that all nodes share count once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
+
+from hiddenbits.array_types import Floats
+
+LOG_2PI = float(np.log(2.0 * np.pi))
+VARIANCE_FLOOR = 1e-6  # smallest variance at a node, as a share of the variance of the column
+MAX_LOG_SPREAD = 20.0  # of a standard deviation in units of the table's, as a coordinate of the extrapolation
+TIED = ("tied", "tied_diag")
+
+
+def coefficients(means: Floats, variances: Floats, scales: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return the coefficients of z^2, z and o for independent columns, each (q, K)."""
+    constants = -0.5 * (np.log(variances) + means**2 / variances + LOG_2PI) - np.log(scales)[:, None]
+    return -0.5 / variances, means / variances, constants
+
+
+def _patterns(z: Floats) -> Iterator[tuple[NDArray[np.intp], NDArray[np.bool_]]]:
+    """Yield the rows of each pattern of observed cells, and the pattern."""
+    observed = ~np.isnan(z)
+    if observed.all():
+        yield np.arange(len(z)), np.ones(z.shape[1], bool)
+        return
+    patterns, pattern_of = np.unique(observed, axis=0, return_inverse=True)
+    for number, pattern in enumerate(patterns):
+        yield np.flatnonzero(pattern_of.reshape(-1) == number), pattern
+
+
+def log_densities(z: Floats, means: Floats, covariances: Floats, scales: Floats) -> Floats:
+    """Return ln p of the observed cells of each row at each node, (n, K), with covariances (q, q, K)."""
+    out = np.zeros((len(z), means.shape[1]))
+    for rows, o in _patterns(z):
+        constant = -0.5 * o.sum() * LOG_2PI - np.log(scales[o]).sum()
+        for k in range(means.shape[1]):
+            factor = np.linalg.inv(np.linalg.cholesky(covariances[np.ix_(o, o)][:, :, k]))
+            whitened = (z[np.ix_(rows, o)] - means[o, k]) @ factor.T
+            out[rows, k] = constant + np.log(np.diag(factor)).sum() - 0.5 * (whitened**2).sum(axis=1)
+    return out
+
+
+def moments(z: Floats, r: Floats, means: Floats, covariances: Floats) -> tuple[Floats, Floats]:
+    """Return Sum_n r E[z], (q, K), and Sum_n r E[z z'], (q, q, K), given the observed cells, with covariances."""
+    first, second = np.zeros(means.shape), np.zeros(covariances.shape)
+    for rows, o in _patterns(z):
+        for k in range(means.shape[1]):
+            expected, spread = _expected(z[rows], o, means[:, k], covariances[:, :, k])
+            weights = r[rows, k]
+            first[:, k] += weights @ expected
+            second[:, :, k] += (expected * weights[:, None]).T @ expected + weights.sum() * spread
+    return first, second
+
+
+def imputed(z: Floats, r: Floats, means: Floats, covariances: Floats) -> Floats:
+    """Return E[z | observed cells] of each cell, averaged over nodes with r, with covariances."""
+    out = np.zeros(z.shape)
+    for rows, o in _patterns(z):
+        for k in range(means.shape[1]):
+            out[rows] += r[rows, k : k + 1] * _expected(z[rows], o, means[:, k], covariances[:, :, k])[0]
+    return out
+
+
+def _expected(z: Floats, o: NDArray[np.bool_], mean: Floats, covariance: Floats) -> tuple[Floats, Floats]:
+    """Return rows of one pattern with E[missing | observed] at a node, and the covariance of the missing cells."""
+    spread = np.zeros(covariance.shape)
+    if o.all():
+        return z, spread
+    m = ~o
+    expected = np.where(o, z, mean)
+    spread[np.ix_(m, m)] = covariance[np.ix_(m, m)]
+    if o.any():
+        slopes = cho_solve(cho_factor(covariance[np.ix_(o, o)]), covariance[np.ix_(o, m)])
+        expected[:, m] += (z[:, o] - mean[o]) @ slopes
+        spread[np.ix_(m, m)] -= covariance[np.ix_(m, o)] @ slopes
+    return expected, spread
+
+
+# The M-step. Variances are (q, 1, K), covariances (q, q, K), in units of z.
+
+
+def updated_covariances(
+    scatter: Floats, cells: Floats, prior_strength: float, covariance_type: str, previous: Floats
+) -> Floats:
+    """Return the variances or covariances from sums of squared deviations, and the weight of the cells of each column.
+
+    Parameters
+    ----------
+    scatter : ndarray of shape (q, 1 or q, K)
+        Sums of squares and products of deviations from the means.
+    cells : ndarray of shape (q or 1, K)
+        Weight of the observed cells.
+    prior_strength, covariance_type
+        As for `LatentClassAnalysis`.
+    previous : ndarray
+        The variances so far, which stay where there is neither a row nor a prior.
+    """
+    cells = np.broadcast_to(cells, (scatter.shape[0], scatter.shape[2]))[:, None, :]
+    if covariance_type in TIED:
+        scatter, cells = scatter.sum(axis=2, keepdims=True), cells.sum(axis=2, keepdims=True)
+    of_table = np.ones(scatter.shape) if scatter.shape[1] == 1 else np.eye(len(scatter))[:, :, None]
+    total = cells + prior_strength
+    updated = np.where(total > 0.0, (scatter + prior_strength * of_table) / np.where(total > 0.0, total, 1.0), previous)
+    return with_floor(np.broadcast_to(updated, previous.shape))
+
+
+def with_floor(covariances: Floats) -> Floats:
+    """Return variances of at least the floor; of covariances the eigenvalues."""
+    if covariances.shape[1] <= 1:
+        return np.maximum(covariances, VARIANCE_FLOOR)
+    values, vectors = np.linalg.eigh(covariances.transpose(2, 0, 1))
+    if values.min() >= VARIANCE_FLOOR:
+        return np.ascontiguousarray(covariances)
+    values = np.maximum(values, VARIANCE_FLOOR)
+    return np.ascontiguousarray(((vectors * values[:, None, :]) @ vectors.transpose(0, 2, 1)).transpose(1, 2, 0))
+
+
+def log_prior(covariances: Floats, covariance_type: str) -> float:
+    """Return the log prior of strength 1, up to a constant."""
+    if covariance_type in TIED:
+        covariances = covariances[:, :, :1]
+    if covariances.shape[1] <= 1:
+        return float(-0.5 * (np.log(covariances) + 1.0 / covariances).sum())
+    by_node = covariances.transpose(2, 0, 1)
+    return float(-0.5 * (np.linalg.slogdet(by_node)[1] + np.trace(np.linalg.inv(by_node), axis1=1, axis2=2)).sum())
+
+
+# Coordinates of the extrapolation: logs of variances, or the Cholesky factor with the log of its diagonal.
+
+
+def to_vector(covariances: Floats) -> Floats:
+    """Return unbounded coordinates."""
+    if covariances.shape[1] <= 1:
+        return np.asarray(0.5 * np.log(covariances).ravel())
+    factors = np.linalg.cholesky(covariances.transpose(2, 0, 1))
+    i = np.arange(len(covariances))
+    factors[:, i, i] = np.log(factors[:, i, i])
+    return np.asarray(factors[(slice(None), *np.tril_indices(len(covariances)))].ravel())
+
+
+def from_vector(vector: Floats, shape: tuple[int, ...]) -> Floats:
+    """Return the variances or covariances of this shape at any coordinates."""
+    q, width, n_nodes = shape
+    if width <= 1:
+        spreads = np.clip(vector, -MAX_LOG_SPREAD, MAX_LOG_SPREAD).reshape(shape)
+        return with_floor(np.exp(2.0 * spreads))
+    factors = np.zeros((n_nodes, q, q))
+    factors[(slice(None), *np.tril_indices(q))] = vector.reshape(n_nodes, -1)
+    i = np.arange(q)
+    factors[:, i, i] = np.exp(np.clip(factors[:, i, i], -MAX_LOG_SPREAD, MAX_LOG_SPREAD))
+    return with_floor((factors @ factors.transpose(0, 2, 1)).transpose(1, 2, 0))
+
+
+def n_coordinates(shape: tuple[int, ...]) -> int:
+    """Return the length of `to_vector`."""
+    q, width, n_nodes = shape
+    return q * n_nodes if width <= 1 else n_nodes * q * (q + 1) // 2
+
+
+def n_free(n_columns: int, n_nodes: int, covariance_type: str) -> int:
+    """Return the number of free variances and covariances."""
+    of_one = n_columns if covariance_type in ("diag", "tied_diag") else n_columns * (n_columns + 1) // 2
+    return of_one if covariance_type in TIED else n_nodes * of_one
