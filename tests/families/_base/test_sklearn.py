@@ -26,16 +26,24 @@ SHORTER = {
 }
 
 
+def _expected_failures(estimator):
+    has_bits = getattr(estimator, "column_types", None) != "continuous"
+    return EXPECTED_FAILURES.get(type(estimator).__name__, {}) if has_bits else {}
+
+
 def instances():
     reals = {"BinarySparseCoding"}  # which takes the numbers as they are
     bits = {"threshold": 0.0}
     every = ESTIMATORS.items()
-    return [make()(**({} if name in reals else bits), **SHORTER.get(name, {})) for name, make in every]
+    of_numbers = [
+        ESTIMATORS[name]()(column_types="continuous") for name in ("LatentClassAnalysis", "IndependentColumns")
+    ]
+    covariances = ESTIMATORS["LatentClassAnalysis"]()(column_types="continuous", covariance_type="full")
+    of_bits = [make()(**({} if name in reals else bits), **SHORTER.get(name, {})) for name, make in every]
+    return [*of_bits, *of_numbers, covariances]
 
 
 @pytest.mark.thin(7)
-@parametrize_with_checks(
-    instances(), expected_failed_checks=lambda estimator: EXPECTED_FAILURES.get(type(estimator).__name__, {})
-)
+@parametrize_with_checks(instances(), expected_failed_checks=lambda estimator: _expected_failures(estimator))
 def test_scikit_learn_check(estimator, check):
     check(estimator)

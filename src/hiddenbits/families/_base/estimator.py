@@ -189,7 +189,7 @@ class ModelEstimator(CallbackSupportMixin, BaseEstimator, Generic[P, S]):  # typ
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = not self._takes_reals
+        tags.input_tags.sparse = not self._takes_reals and self.column_types in (None, "auto")  # types need columns
         tags.estimator_type = (
             "density_estimator"  # as GaussianMixture: a clusterer would have labels_, one for each row
         )

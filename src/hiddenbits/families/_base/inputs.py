@@ -46,6 +46,9 @@ def as_table(estimator: Estimator, X: Any, *, reset: bool, sample_weight: Any = 
         opener = find_opener(X, request)
         if opener.form == "frame":
             X = opened_frame(X).to_native()  # scikit-learn cannot read the names of a lazy frame
+        coding = request.coding
+        if coding is not None and not coding.named and isinstance(X, np.ndarray) and X.ndim == 2:
+            _check_sklearn_names(estimator, X, reset=False)
         table = opener.open(X, request)
         names_checked = opener.form != "other" and table.coding is None
         if names_checked:
