@@ -188,7 +188,7 @@ def bad_cell(
         return TableError(f"{where}: infinity ({shown}) is not a bit. Use NaN for a cell that was not observed.")
     return TableError(
         f"{where}: {shown} is not a bit. Cells must be 0, 1 or empty. Recode the column, or set threshold= to make "
-        "numbers binary. LatentClassAnalysis(column_types='nominal') models columns of several values."
+        "numbers binary. LatentClassAnalysis models other columns with column_types='nominal' or 'continuous'."
     )
 
 

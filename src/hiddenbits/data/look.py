@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hiddenbits.data.coding.choices import Choices
+from hiddenbits.data.coding.coded_columns import NUMBERS
 from hiddenbits.data.columns.describe import ColumnDescription
 from hiddenbits.data.columns.message import suggested_options
 from hiddenbits.data.columns.recipe import recipe_text
@@ -67,6 +68,7 @@ class TableLook:
             ones, zeros = (", ".join(map(quoted, values)) for values in (code.ones, code.zeros))
             return f"read: {ones} = 1, {zeros or 'missing'} = 0"
         readings = {"binary": "read", "one-hot": "read: a column per value", "above": f"read: 1 above {code.threshold}"}
+        readings |= {how: f"read: {how}" for how in NUMBERS}
         return readings.get(code.how, f"read: {code.how}, {len(code.ones)} levels")
 
     def suggested(self) -> dict[str, Any]:

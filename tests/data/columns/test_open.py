@@ -333,7 +333,7 @@ def test_rows_are_coded_some_at_a_time(monkeypatch, blank):
 def test_a_type_of_all_columns_leaves_out_those_of_many_values():
     rng = np.random.default_rng(0)
     columns = {"vote": ["left", "right", "none"] * 40, "age": rng.permutation(120).tolist()}
-    with pytest.warns(hiddenbits.exceptions.ExcludedColumnsWarning, match="neither binary, nominal nor ordinal: 'age'"):
+    with pytest.warns(hiddenbits.exceptions.ExcludedColumnsWarning, match="because of their types: 'age'"):
         assert open_table(columns, column_types="nominal", missing=[]).column_names == ("vote",)
     by_name = open_table(columns, column_types={"*": "nominal", "age": "ordinal"}, missing=[])
     assert (by_name.column_names, by_name.coding.sizes) == (("vote", "age"), (3, 120))

@@ -310,12 +310,12 @@ def _numbers_question(column: ColumnDescription, *, offers: Collection[str]) -> 
 
 
 def excluded_message(excluded: Columns, columns: Columns, *, levels: bool = False) -> str:
-    """Return the warning about excluded columns; `levels`: nominal and ordinal columns are not among them."""
+    """Return the warning about excluded columns; `levels`: columns of categories and numbers are not among them."""
     groups = _groups(excluded, lambda c: c.inferred_type)
     parts = [f"{_names(group, columns)} ({group[0].inferred_type})" for group in groups]
     drop = [name for group in groups for name in _patterns(group, columns)]
-    reason = "neither binary, nominal nor ordinal" if levels else "not binary"
-    message = f"Excluded from the model because they are {reason}: {'; '.join(parts)}. They stay with the rows."
+    reason = "of their types" if levels else "they are not binary"
+    message = f"Excluded from the model because {reason}: {'; '.join(parts)}. They stay with the rows."
     number = next((c.name for c in excluded if c.inferred_type == "continuous"), None)
     if number is not None:
         message += f" To make a continuous column binary, set a threshold, such as recode={{{number!r}: '> 0'}}."
