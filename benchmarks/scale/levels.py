@@ -1,6 +1,7 @@
 """Latent classes of a million rows with fifty columns of five levels, from Parquet: memory, time of the fit and of a pass.
 
     python -m benchmarks.scale.levels --full     (1,000,000 rows; the default fit with four classes)
+    python -m benchmarks.scale.levels --full --mixed     (20 binary, 10 nominal, 15 continuous columns, 5 counts; 5% missing)
     python -m benchmarks.scale.levels --quick    (50,000 rows; nothing is written)
 
 The simulator writes ten files. A fresh process fits on one thread; its peak memory is that of the whole process, Python included.
@@ -22,7 +23,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from benchmarks.bare.classes import two_products
 from benchmarks.bare.turns import pass_of, seconds_of
-from benchmarks.record import asked_quick, peak_memory_mb, record
+from benchmarks.record import asking, peak_memory_mb, record
 
 import hiddenbits
 from hiddenbits.engine import block_height, one_blas_thread
@@ -43,6 +44,26 @@ def write(folder: str, rows: int) -> None:
         pq.write_table(pa.table(cells), f"{folder}/part{number}.parquet")
 
 
+def write_mixed(folder: str, rows: int) -> None:
+    """Write columns of every type, whose classes differ by .4 of a probability, 1.5 standard deviations, or 1 event."""
+    for number in range(FILES):
+        rng = np.random.default_rng([SEED, 1, number])
+        n = rows // FILES
+        classes = rng.integers(0, CLASSES, n)
+        cells: dict[str, Any] = {}
+        for j in range(20):
+            cells[f"b{j}"] = rng.random(n) < np.array([0.2, 0.8, 0.4, 0.6])[(classes + j) % 4]
+        for j in range(10):
+            words = rng.integers(0, 2, n) + (classes + j) % 2
+            cells[f"n{j}"] = pa.array(np.array(["red", "green", "blue"])[words]).dictionary_encode()
+        for j in range(15):
+            numbers = rng.normal((classes + j) % 4 * 1.5, 1.0)
+            cells[f"c{j}"] = pa.array(np.where(rng.random(n) < 0.05, np.nan, numbers), from_pandas=True)
+        for j in range(5):
+            cells[f"p{j}"] = rng.poisson(1 + (classes + j) % 4)
+        pq.write_table(pa.table(cells), f"{folder}/part{number}.parquet")
+
+
 def passes(model: Any, table: Any) -> tuple[Callable[[], Any], Any]:
     """Return a pass over a table, at the parameters of a fit, and its blocks."""
     inner = model._model()
@@ -50,15 +71,17 @@ def passes(model: Any, table: Any) -> tuple[Callable[[], Any], Any]:
     return pass_of(inner, model._params, grid), grid
 
 
-def fit(folder: str) -> None:
+def fit(folder: str, *, mixed: bool) -> None:
     """The measured process."""
+    types: Any = {f"p{j}": "count" for j in range(5)} if mixed else "ordinal"
     before, begun = peak_memory_mb(), time.process_time()
-    table = hiddenbits.open_table(f"{folder}/*.parquet", column_types="ordinal")
+    table = hiddenbits.open_table(f"{folder}/*.parquet", column_types=types)
     opened = time.process_time() - begun
     model = hiddenbits.LatentClassAnalysis(CLASSES, random_state=SEED).fit(table)
     found = {
         "rows": table.shape[0],
         "bits": table.shape[1],
+        "columns_of_numbers": table.n_numbers,
         "peak_memory_mb": round(peak_memory_mb()),
         "memory_before_mb": round(before),
         "seconds_to_open": round(opened, 1),
@@ -66,12 +89,13 @@ def fit(folder: str) -> None:
         "passes_over_all_rows": model.n_iter_,
         "stopped": str(model.stop_reason_),
     }
-    first = hiddenbits.open_table(pq.read_table(f"{folder}/part0.parquet"), column_types="ordinal")
+    first = hiddenbits.open_table(pq.read_table(f"{folder}/part0.parquet"), column_types=types)
     with one_blas_thread():
         of_files, _ = passes(model, table)
         in_memory, grid = passes(model, first)
-        bare = two_products(grid, CLASSES)
-        for name, work, times in (("files", of_files, 1), ("memory", in_memory, FILES), ("bare", bare, FILES)):
+        measured = [("files", of_files, 1), ("memory", in_memory, FILES)]
+        measured += [] if mixed else [("bare", two_products(grid, CLASSES), FILES)]
+        for name, work, times in measured:
             work()
             found[f"seconds_of_a_pass_{name}"] = round(
                 times * float(np.median([seconds_of(work) for _ in range(5)])), 3
@@ -81,16 +105,19 @@ def fit(folder: str) -> None:
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--fit"]:
-        fit(sys.argv[2])
+        fit(sys.argv[2], mixed=sys.argv[3:] == ["--mixed"])
     else:
-        quick = asked_quick(str(__doc__))
+        parser = asking(str(__doc__))
+        parser.add_argument("--mixed", action="store_true")
+        arguments = parser.parse_args()
+        quick, mixed = arguments.quick, arguments.mixed
         with tempfile.TemporaryDirectory() as folder:
-            write(folder, 50_000 if quick else 1_000_000)
+            (write_mixed if mixed else write)(folder, 50_000 if quick else 1_000_000)
             disk = sum(file.stat().st_size for file in Path(folder).iterdir())
-            call = [sys.executable, "-m", "benchmarks.scale.levels", "--fit", folder]
+            call = [sys.executable, "-m", "benchmarks.scale.levels", "--fit", folder, *["--mixed"] * mixed]
             said = subprocess.run(call, check=True, stdout=subprocess.PIPE, text=True).stdout
         figures = json.loads(said.splitlines()[-1]) | {"megabytes_on_disk": round(disk / 1e6)}
         if quick:
             print(figures)
         else:
-            record("scale/levels", figures, seeds=SEED, packages=("pyarrow", "numba"))
+            record("scale/mixed" if mixed else "scale/levels", figures, seeds=SEED, packages=("pyarrow", "numba"))
