@@ -194,6 +194,16 @@ def test_values_that_the_fit_did_not_have(database, surveyed):
     assert np.isnan(result).all(axis=1).tolist() == [k in (0, 1, 2, 5) for k in range(12)]
     known = frame.drop([0, 1, 2, 5])
     np.testing.assert_allclose(result[known["who"]], model.predict_proba(known), rtol=0, atol=ATOL)
+    as_missing = posterior_query(
+        model._params, model.coding_.columns, ["class_1", "class_2"], "later", "who", unknown="-1"
+    )
+    frame.loc[0, 'the "town"'], frame.loc[1, "stars"], frame.loc[2, "bit"], frame.loc[5, "kind"] = (
+        None,
+        None,
+        None,
+        None,
+    )
+    np.testing.assert_allclose(posterior(database, as_missing), model.predict_proba(frame), rtol=0, atol=ATOL)
 
 
 TYPES = ["boolean", "smallint", "integer", "real", "double precision", "decimal(5, 2)", "varchar(5)"]

@@ -72,7 +72,7 @@ def posterior_query(
 def codes_and_terms(
     params: NodeParams, columns: Sequence[CodedColumn], unknown: str
 ) -> tuple[list[str], list[list[str]]]:
-    """Return the code of each column, and ln P(cell | class) by class: of each column, of continuous ones together."""
+    """Return the code of each column; and by class ln P(cell | class) of each, together if columns have covariances."""
     mixed: Any = params
     a, c, bit, n_counts = params.scores.x_coefs, params.scores.observed_coefs, 0, 0
     codes, terms, continuous = list[str](), list[list[str]](), list[str]()
@@ -92,7 +92,9 @@ def codes_and_terms(
             cuts = (column.threshold,) if how == "above" else getattr(column, "cuts", ())
             otherwise = level_by_cuts(f"t{j}", cuts) if cuts else unknown
         codes.append(cell_code(column, f"t{j}", otherwise))
-    return codes, terms + (normal_terms(continuous, mixed.means, mixed.covariances) if continuous else [])
+    size = mixed.covariances.shape[1] if continuous else 1  # columns with a common covariance matrix
+    blocks = [slice(start, start + size) for start in range(0, len(continuous), size)]
+    return codes, terms + [normal_terms(continuous[j], mixed.means[j], mixed.covariances[j]) for j in blocks]
 
 
 def cell_code(column: CodedColumn, text: str, otherwise: str) -> str:
@@ -146,32 +148,22 @@ def count_terms(cell: str, rates: Floats) -> list[str]:
     ]
 
 
-def normal_terms(cells: Sequence[str], means: Floats, covariances: Floats) -> list[list[str]]:
-    """Return the log density of z for each class, column by column if covariances are 0, else of all columns together.
+def normal_terms(cells: Sequence[str], means: Floats, covariances: Floats) -> list[str]:
+    """Return the log density of z for each class without -q ln(2 pi) / 2.
 
-    Without -ln(2 pi) / 2 for each cell. `means` are (q, K), `covariances` (q, 1, K) or (q, q, K). Columns together are
-    |L^-1 (z - mean)|^2 with the Cholesky factor L; they are NULL if some of their cells are missing, and some not: each
-    pattern of missing cells would need a factor of its own.
+    `means` are (q, K), `covariances` (q, q, K). With the Cholesky factor L it is -|L^-1 (z - mean)|^2 / 2 - ln |L|. It is
+    NULL if some cells are missing and some not: each pattern of missing cells would need a factor of its own.
     """
-    q, n_together, K = covariances.shape
-    if n_together < q:
-        return [
-            [
-                f"COALESCE({_number(-np.log(v) / 2)} - {_number(0.5 / v)} * POWER({cell} - {_number(m)}, 2), 0)"
-                for m, v in zip(means[j], covariances[j, 0], strict=True)
-            ]
-            for j, cell in enumerate(cells)
-        ]
-    terms = list[str]()
-    for k in range(K):
-        factor = np.linalg.cholesky(covariances[:, :, k])
-        inverse = solve_triangular(factor, np.eye(q), lower=True)
-        residuals = [f"({cell} - {_number(m)})" for cell, m in zip(cells, means[:, k], strict=True)]
-        products = [[f"{_number(inverse[i, j])} * {residuals[j]}" for j in range(i + 1)] for i in range(q)]
-        squares = [f"POWER({_sum(product)}, 2)" for product in products]
-        log_p = f"{_number(-np.log(np.diag(factor)).sum())} - 0.5e0 * ({_sum(squares)})"
-        terms.append(f"CASE WHEN {' AND '.join(f'{cell} IS NULL' for cell in cells)} THEN {ZERO} ELSE {log_p} END")
-    return [terms]
+    are_missing, terms = " AND ".join(f"{cell} IS NULL" for cell in cells), list[str]()
+    for mean, covariance in zip(means.T, np.moveaxis(covariances, 2, 0), strict=True):
+        factor = np.linalg.cholesky(covariance)
+        inverse = solve_triangular(factor, np.eye(len(cells)), lower=True)
+        residuals = [f"({cell} - {_number(m)})" for cell, m in zip(cells, mean, strict=True)]
+        rows = [[f"{_number(inverse[i, j])} * {residuals[j]}" for j in range(i + 1)] for i in range(len(cells))]
+        squares = _sum([f"POWER({_sum(row)}, 2)" for row in rows])
+        log_p = f"{_number(-np.log(np.diag(factor)).sum())} - 0.5e0 * ({squares})"
+        terms.append(f"CASE WHEN {are_missing} THEN {ZERO} ELSE {log_p} END")
+    return terms
 
 
 def _sum(terms: Sequence[str]) -> str:
