@@ -151,7 +151,7 @@ def count_terms(cell: str, rates: Floats) -> list[str]:
 def normal_terms(cells: Sequence[str], means: Floats, covariances: Floats) -> list[str]:
     """Return the log density of z for each class without -q ln(2 pi) / 2.
 
-    `means` are (q, K), `covariances` (q, q, K). With the Cholesky factor L it is -|L^-1 (z - mean)|^2 / 2 - ln |L|. It is
+    `means` are (q, K), `covariances` (q, q, K). With a Cholesky factor L it is -|L^-1 (z - mean)|^2 / 2 - ln |L|. It is
     NULL if some cells are missing and some not: each pattern of missing cells would need a factor of its own.
     """
     are_missing, terms = " AND ".join(f"{cell} IS NULL" for cell in cells), list[str]()
