@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import math
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -141,6 +144,7 @@ class DisplayedTable(ABC):
 
 # Summaries of fitted models: how the fit went, and named tables.
 
+MAX_WIDTH = 60  # characters of a column of an Excel sheet
 MAX_LINES, MAX_COLUMNS = 20, 9  # of a table that is printed; the first column has the names
 
 
@@ -235,6 +239,30 @@ class Summary:
         """The tables as frames, by name."""
         return {name: as_frame(table.values(), otherwise="print the summary") for name, table in self._tables.items()}
 
+    def to_excel(self, path: str | os.PathLike[str]) -> None:
+        """Write an Excel workbook: a sheet about the fit, and a sheet for each table.
+
+        Needs openpyxl (``pip install 'hiddenbits[tables]'``).
+
+        Parameters
+        ----------
+        path : path
+            The file, ending in ``.xlsx``. A file that exists is replaced.
+
+        Examples
+        --------
+        >>> import tempfile, openpyxl
+        >>> import numpy as np
+        >>> from hiddenbits import LatentClassAnalysis
+        >>> X = np.repeat([[1, 1, 0, 0], [0, 0, 1, 1]], 50, axis=0)
+        >>> with tempfile.NamedTemporaryFile(suffix=".xlsx") as file:
+        ...     LatentClassAnalysis(2, random_state=0).fit(X).summary().to_excel(file.name)
+        ...     openpyxl.load_workbook(file.name).sheetnames
+        ['fit', 'classes', 'profiles']
+        """
+        fit = {"topic": ["model", *self.story], "description": [self.title, *self.story.values()]}
+        write_excel(path, {"fit": fit, **{name: table.values() for name, table in self._tables.items()}})
+
     def __repr__(self) -> str:
         story = "\n".join(f"{name}: {text}" for name, text in self.story.items())
         return "\n\n".join([self.title, story, *map(str, self._tables.values())])
@@ -242,6 +270,42 @@ class Summary:
     def _repr_html_(self) -> str:
         tables = "".join(html(*table.shown()) for table in self._tables.values())
         return f"<p><b>{as_html(self.title)}</b></p>{story_html(self.story)}{tables}"
+
+
+def write_excel(path: str | os.PathLike[str], sheets: Mapping[str, Mapping[str, Sequence[Any]]]) -> None:
+    """Write tables as the sheets of an Excel workbook, with numbers as numbers and a header that stays in view."""
+    try:
+        import openpyxl
+        from openpyxl.styles import Alignment, Font
+    except ImportError as error:
+        raise ImportError("Excel files need openpyxl: pip install 'hiddenbits[tables]'.") from error
+    if not os.fspath(path).endswith(".xlsx"):
+        raise ValueError(f"{os.fspath(path)!r} does not end in .xlsx. Choose a name that does, such as 'summary.xlsx'.")
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for name, columns in sheets.items():
+        sheet = book.create_sheet(name)
+        sheet.freeze_panes = "B2"
+        for j, (head, values) in enumerate(columns.items(), 1):
+            cells = [_excel_value(value) for value in (head, *values)]
+            width = max(len(_cell(value)) for value in cells) + 2
+            sheet.column_dimensions[openpyxl.utils.get_column_letter(j)].width = min(width, MAX_WIDTH)
+            for i, value in enumerate(cells, 1):
+                cell = sheet.cell(i, j, value)
+                cell.font, cell.alignment = Font(bold=i == 1), Alignment(wrap_text=True, vertical="top")
+                if isinstance(value, str):
+                    cell.data_type = "s"  # a name such as "=A1" is text, not a formula
+                elif isinstance(value, float):
+                    cell.number_format = "0.000"
+    file = io.BytesIO()
+    book.save(file)
+    Path(path).write_bytes(file.getvalue())
+
+
+def _excel_value(value: Any) -> Any:
+    """Return a number as it is; None for NaN, which Excel does not have; anything else as text."""
+    is_number = isinstance(value, (int, float)) and math.isfinite(value)
+    return value if is_number else None if value is None or value != value else printable(value)
 
 
 def story_html(story: Mapping[str, str]) -> str:

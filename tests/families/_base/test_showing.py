@@ -1,5 +1,7 @@
 """What fitted estimators show of themselves: numbers recomputed from the parameters, and what a notebook gets."""
 
+import sys
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -252,3 +254,50 @@ def test_tetrachoric_correlations(rows):
         assert found.correlation.loc[pair["first"], pair["second"]] == pair["correlation"]
         assert found.standard_error.loc[pair["first"], pair["second"]] == pair["standard error"]
     assert "Correlations of pairs" in repr(found.summary())
+
+
+def test_excel(tmp_path):
+    """Numbers are numbers, text is text, NaN is an empty cell; every line of every table is there."""
+    openpyxl, calamine = pytest.importorskip("openpyxl"), pytest.importorskip("python_calamine")
+    names = ["=1+1", "#N/A", "a\x07b", "long " * 30, *(f"x{j}" for j in range(100))]
+    values = np.linspace(0, 1, 104)
+    values[:3] = np.nan, np.inf, 1e-12
+    columns = {"column": names, "share": values, "n": np.arange(104), "is on": values > 0.5}
+    tables = {"all": SummaryTable("Title", columns, "columns"), "few": SummaryTable("T", {"k": ["a"]}, "classes")}
+    Summary("A model", {"rows": "104", "stopped": "converged"}, tables).to_excel(tmp_path / "s.xlsx")
+    book = calamine.load_workbook(tmp_path / "s.xlsx")
+    assert book.sheet_names == ["fit", "all", "few"]
+    fit, cells, few = (book.get_sheet_by_name(name).to_python() for name in book.sheet_names)
+    assert fit == [["topic", "description"], ["model", "A model"], ["rows", "104"], ["stopped", "converged"]]
+    assert cells[0] == list(columns)
+    assert few == [["k"], ["a"]]
+    assert [row[0] for row in cells[1:]] == ["=1+1", "#N/A", r"a\x07b", *names[3:]]
+    assert [row[1] for row in cells[1:3]] == ["", "inf"]
+    np.testing.assert_allclose([row[1] for row in cells[3:]], values[2:], rtol=1e-15)  # openpyxl writes 16 digits
+    assert [row[2:] for row in cells[1:]] == [[j, bool(values[j] > 0.5)] for j in range(104)]
+    sheet = openpyxl.load_workbook(tmp_path / "s.xlsx")["all"]
+    assert sheet.freeze_panes == "B2"
+    assert 5 < sheet.column_dimensions["B"].width < sheet.column_dimensions["A"].width < 70
+
+
+def test_excel_of_a_fit(tmp_path):
+    calamine = pytest.importorskip("python_calamine")
+    pytest.importorskip("openpyxl")
+    model = LatentClassAnalysis(2, random_state=0).fit(np.repeat([[1, 1, 0], [0, 0, 1]], 50, axis=0))
+    model.summary().to_excel(str(tmp_path / "s.xlsx"))
+    book = calamine.load_workbook(tmp_path / "s.xlsx")
+    assert book.sheet_names == ["fit", "classes", "profiles"]
+    profiles = book.get_sheet_by_name("profiles").to_python()
+    assert profiles[0] == ["column", "class_1", "class_2"]
+    np.testing.assert_allclose([row[1:] for row in profiles[1:]], model.probabilities_.T, rtol=1e-15)
+
+
+def test_excel_without_openpyxl_and_of_another_name(tmp_path, monkeypatch):
+    summary = Summary("A model", {}, {})
+    pytest.importorskip("openpyxl")
+    with pytest.raises(ValueError, match=r"\.xlsx"):
+        summary.to_excel(tmp_path / "s.xls")
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    with pytest.raises(ImportError, match=r"hiddenbits\[tables\]"):
+        summary.to_excel(tmp_path / "s.xlsx")
+    assert not any(tmp_path.iterdir())

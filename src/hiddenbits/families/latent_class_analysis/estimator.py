@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -11,14 +12,17 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from hiddenbits.array_types import Floats, Randomness
 from hiddenbits.data import Block
+from hiddenbits.data.coding.coded_columns import CodedColumn, Method
 from hiddenbits.display import SummaryTable
 from hiddenbits.engine import Settings
-from hiddenbits.families._base.columns import column_sizes, level_names, numbers_of_columns
+from hiddenbits.families._base.columns import column_names, column_sizes, level_names, numbers_of_columns
 from hiddenbits.families._base.parameters import COLUMN_TYPES, COMMON, N_INIT, ColumnTypes, HiddenParts
 from hiddenbits.families._base.transformer import ClassesEstimator
+from hiddenbits.families.latent_class_analysis.sql import posterior_query
 from hiddenbits.families.nodes.classes import Classes
 from hiddenbits.families.nodes.columns.levels import softmax_levels
 from hiddenbits.families.nodes.columns.real import TIED, VARIANCE_FLOOR, n_free
@@ -158,6 +162,61 @@ class LatentClassAnalysis(ClassesEstimator[NodeParams, NodeCounts]):
         self.tol = tol
         self.threshold = threshold
         self.random_state = random_state
+
+    def to_sql(self, table: str | Sequence[str], *, id: str | Sequence[str] = ()) -> str:  # noqa: A002
+        """Return an SQL query that computes the probability of each class, as `predict_proba` does, in a database.
+
+        The query is standard SQL but for the word MATERIALIZED, which other databases than DuckDB, PostgreSQL and
+        SQLite (3.35 or later) do not need: `sql.replace(" MATERIALIZED", "")`. It ends without a semicolon, so that it
+        can be a view or a subquery.
+
+        Parameters
+        ----------
+        table : str or sequence of str
+            The table, or its schema and name: ``("main", "survey")``. It has the columns of the fit, in any order;
+            those of an array are called x0, x1, ... Names are quoted: they must be spelled as in the database.
+        id : str or sequence of str, optional
+            Columns of the table that the result has, too, such as the key of the rows.
+
+        Returns
+        -------
+        sql : str
+            The result has the columns `id` and `get_feature_names_out()`, one row for each row of the table.
+
+        Notes
+        -----
+        NULL, and values that the fit read as missing ("n/a", codes), are missing values. If a row has a value that did
+        not occur in the fit, its probabilities are NULL. Values are compared as text: 1, 1.0, "1" and TRUE are equal,
+        and so are "Yes" and "yes"; words without a known meaning must be spelled as in the fit. Text in a column of
+        numbers, other than missing values, is an error of the database. With ``covariance_type="full"`` or
+        ``"tied"`` probabilities are NULL if some of the continuous cells of a row are missing, and others not.
+
+        Examples
+        --------
+        >>> import sqlite3
+        >>> import pandas as pd
+        >>> from hiddenbits import LatentClassAnalysis
+        >>> frame = pd.DataFrame({"milk": [1, 1, 1, 0, 0] * 20, "bread": [1, 1, 0, 0, 0] * 20, "who": range(100)})
+        >>> model = LatentClassAnalysis(2, random_state=0).fit(frame[["milk", "bread"]])
+        >>> with sqlite3.connect(":memory:") as database:
+        ...     _ = frame.to_sql("baskets", database)
+        ...     result = pd.read_sql(model.to_sql("baskets", id="who"), database)
+        >>> result.round(3).head(3)
+           who  class_1  class_2
+        0    0    0.003    0.997
+        1    1    0.003    0.997
+        2    2    0.501    0.499
+        """
+        check_is_fitted(self, "_params")
+        return posterior_query(self._params, self._coded_columns(), self._latent_names(), table, id)
+
+    def _coded_columns(self) -> list[CodedColumn]:
+        """Return how each column is read, with its name in a database."""
+        coding = self._coding
+        if coding is not None:
+            return [c if coding.named else replace(c, name=f"x{c.name}") for c in coding.columns]
+        how: Method = "binary" if self.threshold is None else "above"
+        return [CodedColumn(name, how, threshold=self.threshold) for name in column_names(self)]
 
     def _with_extra_restarts(self, settings: Settings, flops: float) -> Settings:
         return replace(settings, n_init=8 if flops <= TINY_TABLE_FLOPS else 3)
