@@ -23,6 +23,7 @@ ALL_METHODS: tuple[Method, ...] = ("binary", "values", "one-hot", "above", "nomi
 FRAMES = ("pandas", "polars", "pyarrow", "modin", "cudf")
 LEVELS = ("nominal", "ordinal")  # a column of levels: one group of bits, of which a recorded cell has one
 MULTI_BIT = ("one-hot", *LEVELS)  # methods with a bit for each value
+VALUE_METHODS = ("values", *MULTI_BIT)  # methods that list the values of a column
 BIT_KEYS: dict[Key, int] = {0.0: 0, 1.0: 1, "false": 0, "true": 1}
 MISSING, UNKNOWN = 2, 3  # codes of a cell other than 0 and 1
 MAX_LEVELS = 1000
@@ -422,7 +423,7 @@ class ReadColumns:
             cells = p[:, 0].tolist() if as_bits else column.decode(p)
             if column.name in self.cells:
                 originals = self.cells[column.name].part(start, stop)
-                missing = [column.code_of(key) == MISSING for key in originals.keys]
+                missing = [column.code_of(key) in (MISSING, UNKNOWN) for key in originals.keys]
                 if any(isinstance(value, str) for value in originals.values):
                     cells = [value if value is None else str(value) for value in cells]
                 cells = originals.filled(cells, missing)

@@ -26,6 +26,7 @@ from hiddenbits.data import Block, Grid, Table
 from hiddenbits.data.coding.coded_columns import Coding
 from hiddenbits.data.collapse import collapsed
 from hiddenbits.data.layout import layout_of
+from hiddenbits.data.request import HandleUnknown
 from hiddenbits.display import Summary, SummaryTable, story_html
 from hiddenbits.engine import (
     Checkpoint,
@@ -97,6 +98,7 @@ class ModelEstimator(CallbackSupportMixin, BaseEstimator, Generic[P, S]):  # typ
     online_passes: int = 0
     threshold: float | None = None
     column_types: ColumnTypes | None = None  # None: columns are neither nominal nor ordinal
+    handle_unknown: HandleUnknown = "error"
     random_state: Randomness = None
 
     # Set by fit.

@@ -28,6 +28,7 @@ COMMON: dict[str, list[object]] = {
 ColumnType = Literal["auto", "binary", "nominal", "ordinal"]
 ColumnTypes = ColumnType | dict[str, ColumnType]
 COLUMN_TYPES: list[object] = [StrOptions({"auto", "binary", "nominal", "ordinal"}), dict]
+HANDLE_UNKNOWN: list[object] = [StrOptions({"error", "missing"})]
 
 
 @dataclass(frozen=True)

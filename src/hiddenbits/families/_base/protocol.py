@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Protocol
 from hiddenbits.array_types import AnyArray, Floats, Randomness
 from hiddenbits.data import Grid, Table
 from hiddenbits.data.coding.coded_columns import Coding
+from hiddenbits.data.request import HandleUnknown
 from hiddenbits.engine import Outcome, Restart, Running, Settings
 from hiddenbits.families._base.parameters import ColumnTypes, HiddenParts
 from hiddenbits.model_api import RowModel
@@ -18,6 +19,7 @@ class Estimator(Protocol):
 
     threshold: float | None
     column_types: ColumnTypes | None
+    handle_unknown: HandleUnknown
     random_state: Randomness
 
     _params: Any

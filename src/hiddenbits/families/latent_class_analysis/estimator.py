@@ -13,10 +13,11 @@ from sklearn.utils._param_validation import Interval
 
 from hiddenbits.array_types import Floats, Randomness
 from hiddenbits.data import Block
+from hiddenbits.data.request import HandleUnknown
 from hiddenbits.display import SummaryTable
 from hiddenbits.engine import Settings
 from hiddenbits.families._base.columns import column_sizes, level_names
-from hiddenbits.families._base.parameters import COLUMN_TYPES, COMMON, N_INIT, ColumnTypes, HiddenParts
+from hiddenbits.families._base.parameters import COLUMN_TYPES, COMMON, HANDLE_UNKNOWN, N_INIT, ColumnTypes, HiddenParts
 from hiddenbits.families._base.transformer import ClassesEstimator
 from hiddenbits.families.nodes.classes import Classes
 from hiddenbits.families.nodes.columns.levels import softmax_levels
@@ -44,6 +45,10 @@ class LatentClassAnalysis(ClassesEstimator[NodeParams, NodeCounts]):
         excludes ids, dates, text and columns of more than 50 values, with a warning. With "auto", columns of frames and
         files with more than two values are nominal, or ordinal if they are whole numbers or words of a scale. In an
         array 0 and 1 are binary; other values need a type.
+    handle_unknown : {"error", "missing"}, default="error"
+        What methods over rows and `partial_fit` do with values of nominal, ordinal and recoded columns that did not
+        occur in the fit: raise an error, or read them as missing, with one warning that counts them. A table on disk is
+        then read once more.
     prior_strength : float, default=1.0
         Strength of the Beta or Dirichlet prior on the probabilities of each class, in pseudo-rows with the proportions
         of the table; 0 gives maximum likelihood.
@@ -108,6 +113,7 @@ class LatentClassAnalysis(ClassesEstimator[NodeParams, NodeCounts]):
         "n_init": N_INIT,
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "column_types": COLUMN_TYPES,
+        "handle_unknown": HANDLE_UNKNOWN,
         "prior_strength": [Interval(Real, 0, None, closed="left")],
     }
 
@@ -116,6 +122,7 @@ class LatentClassAnalysis(ClassesEstimator[NodeParams, NodeCounts]):
         n_components: int = 2,
         *,
         column_types: ColumnTypes = "auto",
+        handle_unknown: HandleUnknown = "error",
         prior_strength: float = 1.0,
         online_passes: int = 0,
         n_init: int | Literal["auto"] = "auto",
@@ -126,6 +133,7 @@ class LatentClassAnalysis(ClassesEstimator[NodeParams, NodeCounts]):
     ) -> None:
         self.n_components = n_components
         self.column_types = column_types
+        self.handle_unknown = handle_unknown
         self.prior_strength = prior_strength
         self.online_passes = online_passes
         self.n_init = n_init
