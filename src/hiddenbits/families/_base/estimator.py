@@ -90,6 +90,7 @@ class ModelEstimator(CallbackSupportMixin, BaseEstimator, Generic[P, S]):  # typ
     _usual_restarts: ClassVar[int] = 1  # value of n_init="auto", where it is allowed
     # Hyperparameters of the prior: if all are 0, the fit is maximum likelihood. None: there are no `aic` and `bic`.
     _prior_settings: ClassVar[tuple[str, ...] | None] = None
+    _not_saved: ClassVar[tuple[str, ...]] = ()  # hyperparameters that are None in a file: the fit has their effect
 
     # Hyperparameters that the engine needs from every estimator; those that users can set are also in `__init__`.
     n_init: int | Literal["auto"] = 1
@@ -208,6 +209,13 @@ class ModelEstimator(CallbackSupportMixin, BaseEstimator, Generic[P, S]):  # typ
         iterative = fit_planned if isinstance(model, Planned) else fit_em
         return fit_closed_form if model.promises.closed_form else iterative
 
+    def _begin_fit(self) -> None:
+        """Read hyperparameters that name columns, once the columns of a fit are known."""
+
+    def _with_known_classes(self, table: Table, y: object) -> Table:
+        """Return the table of a fit, with what `y` says of its rows; most families ignore `y`."""
+        return table
+
     def _model_for_fit(self, model: RowModel[P, S], table: Table) -> Any:
         """Return the model to fit to this table; `_canonical_params` turns its parameters into those of `_model`."""
         return model
@@ -317,6 +325,8 @@ class ModelEstimator(CallbackSupportMixin, BaseEstimator, Generic[P, S]):  # typ
         table = as_table(self, X, reset=True, sample_weight=sample_weight)
         refuse_unsupported(self, table)
         warn_of_small_weights(table)
+        self._begin_fit()
+        table = self._with_known_classes(table, y)
         model = self._model()
         settings = replace(self._settings(), start_rows=subsample_if_long(self._subsample_rows(), table.shape[0]))
         ordered = self._ordered_table(model, table)

@@ -40,6 +40,8 @@ def update_online(estimator: Estimator, X: object, sample_weight: ArrayLike | No
     fitted = hasattr(estimator, "_params")
     table = as_table(estimator, X, reset=not fitted, sample_weight=sample_weight)
     refuse_unsupported(estimator, table, more_rows=True)
+    if not fitted:
+        estimator._begin_fit()
     model, executor = estimator._model(), current().executor
     online_model = online_form(model)
     if not isinstance(online_model, Averages):

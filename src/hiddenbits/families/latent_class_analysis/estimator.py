@@ -2,29 +2,38 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral, Real
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval
 
 from hiddenbits.array_types import Floats, Randomness
-from hiddenbits.data import Block
+from hiddenbits.data import Block, Table
+from hiddenbits.data.added_column import with_nominal_column
+from hiddenbits.data.layout import layout_of
 from hiddenbits.data.request import HandleUnknown
 from hiddenbits.display import SummaryTable
 from hiddenbits.engine import Settings
 from hiddenbits.families._base.columns import column_sizes, level_names
 from hiddenbits.families._base.parameters import COLUMN_TYPES, COMMON, HANDLE_UNKNOWN, N_INIT, ColumnTypes, HiddenParts
 from hiddenbits.families._base.transformer import ClassesEstimator
+from hiddenbits.families.latent_class_analysis.given import given_arrays, known_classes
 from hiddenbits.families.nodes.classes import Classes
 from hiddenbits.families.nodes.columns.levels import softmax_levels
-from hiddenbits.families.nodes.params import NodeCounts, NodeParams
+from hiddenbits.families.nodes.params import NodeCounts, NodeParams, with_kept
 from hiddenbits.maths.free_parameters import FreeParameters, Quantity
 from hiddenbits.maths.numerics import LARGEST_LOGIT, shares_at, sigmoid
+from hiddenbits.store.validation import require
 
+PARAMETERS: list[object] = [dict, BaseEstimator, None]
 TINY_TABLE_FLOPS = 200_000  # up to so many floating-point operations in an iteration, n_init="auto" is 8
 AGREEMENT_NATS, AGREEMENT_TOLS = 0.01, 10.0  # restarts at one maximum may differ by 0.01 nats + 10 tol per row
 
@@ -64,6 +73,13 @@ class LatentClassAnalysis(ClassesEstimator[NodeParams, NodeCounts]):
         Convergence tolerance: the smallest increase of the objective in an iteration, in nats per row.
     threshold : float, optional
         Binarize numbers: 1 if above the threshold. By default only 0 and 1 are accepted.
+    start : dict of tables or fitted LatentClassAnalysis, optional
+        Parameters with which the only restart begins: a fitted model, or tables as `summary` has them, of probabilities
+        ("profiles") and shares ("classes", by default equal). The classes keep their order.
+    fixed : dict of tables or fitted LatentClassAnalysis, optional
+        Parameters that stay as they are, in the same form. Other parameters are free: those of lines or columns that a
+        table does not have, or where it has NaN. The levels of a column are fixed together, and so are the shares. The
+        classes keep their order, and fixed parameters have no prior.
     random_state : int, RandomState or None, default=None
         Seed of the start values.
 
@@ -103,9 +119,22 @@ class LatentClassAnalysis(ClassesEstimator[NodeParams, NodeCounts]):
     >>> model = LatentClassAnalysis(2, random_state=0).fit(X)
     >>> float(model.complete(X)[0, 1].round(2))
     0.99
+
+    Begin where another fit ended, or with tables of one's own, which may fix a part of the parameters:
+
+    >>> LatentClassAnalysis(2, start=model).fit(X).n_iter_
+    2
+    >>> tables = {"profiles": {"column": ["x0", "x3"], "class_1": [0.0, 1.0]}}
+    >>> fixed = LatentClassAnalysis(2, fixed=tables, random_state=0).fit(X)
+    >>> fixed.probabilities_.round(2)
+    array([[0.  , 0.01, 0.99, 1.  ],
+           [0.99, 0.99, 0.01, 0.01]])
+    >>> model.n_parameters_, fixed.n_parameters_
+    (9, 7)
     """
 
     _prior_settings = ("prior_strength",)
+    _not_saved = ("start", "fixed")
     _usual_restarts = 2
     _hidden_parts: ClassVar[tuple[HiddenParts, ...]] = (HiddenParts("classes"),)
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
@@ -115,7 +144,14 @@ class LatentClassAnalysis(ClassesEstimator[NodeParams, NodeCounts]):
         "column_types": COLUMN_TYPES,
         "handle_unknown": HANDLE_UNKNOWN,
         "prior_strength": [Interval(Real, 0, None, closed="left")],
+        "start": PARAMETERS,
+        "fixed": PARAMETERS,
     }
+
+    # Set by fit.
+    _start_values: Mapping[str, Floats] | None = None
+    _fixed: Mapping[str, NDArray[np.bool_]] | None = None
+    _has_known_classes: bool = False
 
     def __init__(
         self,
@@ -129,6 +165,8 @@ class LatentClassAnalysis(ClassesEstimator[NodeParams, NodeCounts]):
         max_iter: int = 1000,
         tol: float = 1e-6,
         threshold: float | None = None,
+        start: object = None,
+        fixed: object = None,
         random_state: Randomness = None,
     ) -> None:
         self.n_components = n_components
@@ -140,13 +178,129 @@ class LatentClassAnalysis(ClassesEstimator[NodeParams, NodeCounts]):
         self.max_iter = max_iter
         self.tol = tol
         self.threshold = threshold
+        self.start = start
+        self.fixed = fixed
         self.random_state = random_state
 
     def _with_extra_restarts(self, settings: Settings, flops: float) -> Settings:
-        return replace(settings, n_init=8 if flops <= TINY_TABLE_FLOPS else 3)
+        return settings if self.start is not None else replace(settings, n_init=8 if flops <= TINY_TABLE_FLOPS else 3)
+
+    @property
+    def _n_restarts(self) -> int:
+        return 1 if self.start is not None else super()._n_restarts
+
+    def _subsample_rows(self) -> int | None:
+        return None if self.start is not None else super()._subsample_rows()
 
     def _model(self) -> Classes:
-        return Classes(self.n_components, self.prior_strength, sizes=column_sizes(self))
+        return Classes(
+            self.n_components,
+            self.prior_strength,
+            sizes=column_sizes(self),
+            start_values=self._start_values,
+            fixed=self._fixed,
+        )
+
+    def _begin_fit(self) -> None:
+        start, fixed = given_arrays(self, "start", complete=True), given_arrays(self, "fixed")
+        self._fixed = {name: ~np.isnan(array) for name, array in fixed.items()} or None
+        for name, array in start.items():
+            fixed[name] = np.where(np.isnan(fixed[name]), array, fixed[name]) if name in fixed else array
+        self._start_values = fixed or None
+        self._has_known_classes = False
+
+    def _with_known_classes(self, table: Table, y: object) -> Table:
+        classes = known_classes(y, self.n_components, table.shape[0])
+        self._has_known_classes = classes is not None
+        if classes is None or self.n_components == 1:
+            return table
+        return with_nominal_column(table, classes, self.n_components)
+
+    def _model_for_fit(self, model: Any, table: Table) -> Any:
+        if table.shape[1] == self._n_bits:
+            return model
+        K, free = self.n_components, np.zeros((self._n_bits, self.n_components), bool)
+        known = np.ones((K, K))  # the bits of known classes stay as they are; the model does not use their numbers
+        start_values, fixed = dict(model.start_values or {}), dict(model.fixed or {})
+        fixed["probabilities"] = np.vstack([fixed.get("probabilities", free), known == 1.0])
+        if start_values:
+            start_values["probabilities"] = np.vstack([start_values["probabilities"], known / K])
+        sizes = (*layout_of(model.sizes, self._n_bits).sizes, K)
+        return replace(model, sizes=sizes, start_values=start_values, fixed=fixed, has_known_classes=True)
+
+    def _canonical_params(self, params: NodeParams) -> NodeParams:
+        extra = params.n_columns - self._n_bits  # of known classes
+        return params.reordered("d", np.arange(self._n_bits)) if extra else params
+
+    def _order_classes(self, params: NodeParams) -> NodeParams:
+        keep = self._has_known_classes or self._start_values is not None
+        return params if keep else super()._order_classes(params)
+
+    @property
+    def _n_bits(self) -> int:
+        return layout_of(column_sizes(self), self.n_features_in_).n_bits
+
+    def fit(self, X: object, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the model to a table; the classes of some rows may be known.
+
+        Parameters
+        ----------
+        X : array, sparse array or matrix, frame, path or Table of shape (rows, columns)
+            Anything that `open_table` opens, with missing values (NaN, None, masked). Two-valued columns of frames and
+            files are recoded; `coding_` shows how.
+        y : array of shape (rows,), optional
+            The class of each row, counted from 0; NaN, None or -1 where it is not known. The classes keep these
+            numbers, and `trace_` includes ln P(y). A `y` without missing values is ignored, as in all scikit-learn
+            estimators without a target: pipelines pass the target of their last step to every step.
+        sample_weight : str or array of shape (rows,), optional
+            Weight of each row; a weight of 2 counts as two equal rows. A string is the name of the column of a frame or
+            file that has the weights, such as counts of equal rows; it does not enter the model.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from hiddenbits import LatentClassAnalysis
+        >>> X = np.repeat([[1, 1, 1, 0], [0, 0, 0, 1]], [80, 20], axis=0)
+        >>> y = np.full(100, -1)
+        >>> y[-1] = 0                             # the last row is in the first class, which is the smaller one
+        >>> LatentClassAnalysis(2, random_state=0).fit(X, y).weights_.round(2)
+        array([0.2, 0.8])
+        """
+        fitted: Self = super().fit(X, y, sample_weight)
+        return fitted
+
+    def _refit(self, X: object, sample_weight: ArrayLike | None = None, *, tol: float | None = None) -> Self:
+        if self._has_known_classes:
+            raise ValueError(
+                "This model was fitted with known classes (y), which a refit would not know. Fit without y."
+            )
+        return super()._refit(X, sample_weight, tol=tol)
+
+    def __sklearn_clone__(self) -> Self:
+        bare = copy(self).set_params(start=None, fixed=None)  # a clone of a fitted model would not be fitted
+        cloned: Self = super(LatentClassAnalysis, bare).__sklearn_clone__()
+        cloned.start, cloned.fixed = self.start, self.fixed
+        return cloned
+
+    def _extra_meta(self) -> dict[str, object]:
+        fixed = {
+            name: [list(mask.shape), np.packbits(mask).tobytes().hex()] for name, mask in (self._fixed or {}).items()
+        }
+        extra = {"fixed": fixed, "has_known_classes": self._has_known_classes}
+        return {name: value for name, value in extra.items() if value}
+
+    def _restore_extra_meta(self, extra: dict[str, Any]) -> None:
+        require(set(extra) <= {"fixed", "has_known_classes"}, "its description is not complete")
+        self._has_known_classes = bool(extra.get("has_known_classes"))
+        fixed = {}
+        for name, (shape, text) in extra.get("fixed", {}).items():
+            bits = np.unpackbits(np.frombuffer(bytes.fromhex(text), np.uint8))
+            fixed[name] = bits[: math.prod(shape)].reshape(shape) == 1
+        self._fixed = fixed or None
 
     def _tables(self) -> dict[str, SummaryTable]:
         return self._class_tables(self.weights_, self.probabilities_)
@@ -179,7 +333,14 @@ class LatentClassAnalysis(ClassesEstimator[NodeParams, NodeCounts]):
     @property
     def n_parameters_(self) -> int:
         """Number of free parameters."""
-        return len(self.weights_) * (self._params.layout.n_free + 1) - 1
+        layout, fixed = self._params.layout, self._fixed or {}
+        n_parameters = len(self.weights_) * (layout.n_free + 1) - 1
+        if "weights" in fixed and fixed["weights"].all():
+            n_parameters -= len(self.weights_) - 1
+        if "probabilities" in fixed:
+            n_free = np.maximum(np.array(layout.sizes) - 1, 1)
+            n_parameters -= int(n_free @ fixed["probabilities"][layout.starts].sum(axis=1))
+        return n_parameters
 
 
 # The score of a row (gradient of ln P(row)) and the observed information, for standard errors.
@@ -201,29 +362,36 @@ class ClassScoreFunction:
     params: NodeParams
 
     @property
+    def fixed(self) -> Mapping[str, NDArray[np.bool_]]:
+        """Which parameters are fixed, by the name of their array."""
+        return self.model.fixed or {}
+
+    @property
     def n_coordinates(self) -> int:
         """Number of coordinates."""
-        return int(self.is_free.sum()) + len(self.params.weights) - 1
+        return int(self.is_free.sum()) + len(self.free_classes)
 
     @property
     def free_classes(self) -> NDArray[np.intp]:
-        """The classes whose weight has a coordinate: all but the largest."""
+        """The classes whose weight has a coordinate: all but the largest, or none if they are fixed."""
+        if "weights" in self.fixed and self.fixed["weights"].all():
+            return np.zeros(0, np.intp)
         return np.delete(np.arange(len(self.params.weights)), int(np.argmax(self.params.weights)))
 
     @cached_property
     def is_free(self) -> NDArray[np.bool_]:
-        """Which bits have a coordinate in each class, (K, d): all except the most probable level of each column."""
+        """Which bits have a coordinate in each class, (K, d): not fixed, and not the most probable level."""
         theta, layout = self.params.probabilities.T, self.params.layout
         is_free = np.ones(theta.shape, bool)
         for start, size in zip(layout.starts, layout.sizes, strict=True):
             if size > 1:
                 is_free[np.arange(len(theta)), start + theta[:, start : start + size].argmax(axis=1)] = False
-        return is_free
+        return is_free & ~self.fixed["probabilities"].T if "probabilities" in self.fixed else is_free
 
     @property
     def _class_slices(self) -> list[slice]:
         """The coordinates of the probabilities of each class."""
-        ends = len(self.params.weights) - 1 + np.cumsum(self.is_free.sum(axis=1))
+        ends = len(self.free_classes) + np.cumsum(self.is_free.sum(axis=1))
         return [slice(end - int(free.sum()), end) for end, free in zip(ends.tolist(), self.is_free, strict=True)]
 
     def _jacobian(self, k: int) -> Floats:
@@ -246,7 +414,8 @@ class ClassScoreFunction:
         rarer = np.where(is_level, theta, np.minimum(theta, 1.0 - theta))
         at_boundary = (weight * pi[:, None] * rarer < BOUNDARY_ROWS) & (s == 0.0)
         jacobian_pi, jacobian_theta, curvature = np.zeros((K, p)), np.zeros((K, d, p)), np.zeros((p, p))
-        jacobian_pi[:, : K - 1] = (np.diag(pi) - np.outer(pi, pi))[:, free_classes]
+        n = len(free_classes)
+        jacobian_pi[:, :n] = (np.diag(pi) - np.outer(pi, pi))[:, free_classes]
         for k, of_class in enumerate(self._class_slices):
             jacobian = self._jacobian(k)
             jacobian_theta[k, :, of_class] = jacobian[:, is_free[k]]
@@ -255,7 +424,7 @@ class ClassScoreFunction:
         logits = np.where(is_level, np.log(theta) - largest, params.scores.x_coefs.T)
         return FreeParameters(
             vector=np.concatenate([log_pi[free_classes] - log_pi.max(), logits[is_free]]),
-            prior_gradient=np.concatenate([np.zeros(K - 1), (s * (m - theta))[is_free]]),
+            prior_gradient=np.concatenate([np.zeros(n), (s * (m - theta))[is_free]]),
             prior_curvature=curvature,
             border=np.concatenate([empty_class[free_classes], (at_boundary | empty_class[:, None])[is_free]]),
             ties=np.zeros((0, p)),
@@ -269,11 +438,13 @@ class ClassScoreFunction:
         """Return the parameters at a vector of coordinates."""
         params, layout, K = self.params, self.params.layout, len(self.params.weights)
         log_weights = np.zeros(K)
-        log_weights[self.free_classes] = vector[: K - 1]
+        n = len(self.free_classes)
+        log_weights[self.free_classes] = vector[:n]
         logits = np.zeros(self.is_free.shape)
-        logits[self.is_free] = np.clip(vector[K - 1 :], -LARGEST_LOGIT, LARGEST_LOGIT)
+        logits[self.is_free] = np.clip(vector[n:], -LARGEST_LOGIT, LARGEST_LOGIT)
         binary, levels = sigmoid(np.ascontiguousarray(logits.T)), softmax_levels(logits.T, layout)
-        return params.with_values(shares_at(log_weights), np.where(layout.is_level[:, None], levels, binary))
+        updated = params.with_values(shares_at(log_weights), np.where(layout.is_level[:, None], levels, binary))
+        return with_kept(updated, params, self.fixed)
 
     def _residuals(self, block: Block) -> tuple[Floats, Floats, Floats]:
         """Return r, (n, K), o (x - theta), (K, n, d), and o, whether a cell was observed, (n, d)."""
@@ -302,13 +473,14 @@ class ClassScoreFunction:
         size = wr.sum(axis=0)
         score_pi = np.eye(K) - pi  # row k: [k = l] - pi_l, the score of the class weights if the class is k
         block_pi = w.sum() * (np.diag(pi) - np.outer(pi, pi)) - (score_pi * size[:, None]).T @ score_pi
-        total[: K - 1, : K - 1] += block_pi[np.ix_(free_classes, free_classes)]
+        n = len(free_classes)
+        total[:n, :n] += block_pi[np.ix_(free_classes, free_classes)]
         for k, of_class in enumerate(self._class_slices):
             free = self.is_free[k]
             weighted = (residuals[k] * wr[:, k : k + 1])[:, free]
             cross = np.outer(score_pi[k, free_classes], weighted.sum(axis=0))
-            total[: K - 1, of_class] -= cross
-            total[of_class, : K - 1] -= cross.T
+            total[:n, of_class] -= cross
+            total[of_class, :n] -= cross.T
             expected = (wr[:, k] @ o)[:, None] * self._jacobian(k)  # E[-S']
             total[of_class, of_class] += expected[np.ix_(free, free)] - weighted.T @ residuals[k][:, free]
         return total

@@ -28,24 +28,28 @@ every comparison: independent columns. Freund & Haussler (1994, section 4) use l
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from typing import ClassVar
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from hiddenbits.array_types import Floats
+from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data import Block
 from hiddenbits.data.layout import Layout, layout_of
 from hiddenbits.data.rows_by_content import weighted_rows
 from hiddenbits.data.summary import ColumnSums
+from hiddenbits.families.nodes import posterior as e_step
 from hiddenbits.families.nodes.columns import levels
 from hiddenbits.families.nodes.model import NodeModel
-from hiddenbits.families.nodes.params import NodeCounts, NodeParams, NodeScores
+from hiddenbits.families.nodes.params import NodeCounts, NodeParams, NodeScores, with_kept
 from hiddenbits.families.nodes.posterior import footprint
 from hiddenbits.maths.numerics import LARGEST_LOGIT, TINY, class_shares, share_or, sigmoid
 from hiddenbits.model_api import AsOnSubsample, Declared, Footprint, Key, Passes
+
+LOG_ZERO = -1e5  # ln P(known class | another class): its exponential is 0, but no likelihood overflows
 
 
 @dataclass(frozen=True)
@@ -63,12 +67,21 @@ class Classes(AsOnSubsample, NodeModel[NodeParams], Declared[NodeParams]):
         pseudo-row (`ColumnSums.means`).
     sizes : tuple of int or None
         Number of bits of each column (`Layout`); None: every column is binary.
+    start_values : mapping of arrays or None
+        Parameters with which a fit begins, by the name of their array; NaN where the start chooses them.
+    fixed : mapping of arrays or None
+        Which parameters stay as they are at the start, by the name of their array. They have no prior.
+    has_known_classes : bool
+        Whether the last column is nominal and has the classes of rows whose class is known.
     """
 
     n_components: int = 2
     prior_strength: float = 1.0
     prior_mean: float | None = None
     sizes: tuple[int, ...] | None = None
+    start_values: Mapping[str, Floats] | None = field(default=None, compare=False)
+    fixed: Mapping[str, AnyArray] | None = field(default=None, compare=False)
+    has_known_classes: bool = False
 
     params_type = NodeParams
     letters: ClassVar = {"K": ("n_components", "classes")}
@@ -83,28 +96,64 @@ class Classes(AsOnSubsample, NodeModel[NodeParams], Declared[NodeParams]):
 
     def start(self, summary: ColumnSums, key: Key, passes: Passes) -> NodeParams:
         """Return initial classes from some of the rows: k-means clusters, or random memberships (see below)."""
-        layout = self.layout(len(summary.means))
+        layout, values = self.layout(len(summary.means)), self.start_values or {}
         means = levels.normalize_levels(summary.means[:, None], layout)[:, 0]
         m = means
         if self.prior_mean is not None:
             m = np.where(layout.is_level, 1.0 / np.array(layout.sizes)[layout.columns], self.prior_mean)
         if self.n_components == 1:
-            return NodeParams.of(np.ones(1), means[:, None], m, layout)
-        weights, probabilities = classes_of_rows(self.n_components, means, layout, key, passes)
-        return NodeParams.of(weights, probabilities, m, layout)
+            params = NodeParams.of(np.ones(1), means[:, None], m, layout)
+        elif values and not any(np.isnan(array).any() for array in values.values()):
+            params = NodeParams.of(np.ones(self.n_components), np.ones((len(m), self.n_components)), m, layout)
+        else:
+            weights, probabilities = classes_of_rows(self.n_components, means, layout, key, passes)
+            params = self._matched(NodeParams.of(weights, probabilities, m, layout), passes)
+        chosen = {name: np.where(np.isnan(array), getattr(params, name), array) for name, array in values.items()}
+        return replace(params, **chosen)
+
+    def _matched(self, params: NodeParams, passes: Passes) -> NodeParams:
+        """Return the classes of a start in the order that agrees best with given parameters and known classes."""
+        from scipy.optimize import linear_sum_assignment  # imported here, because it takes long
+
+        K, cost = (
+            self.n_components,
+            np.zeros((self.n_components, self.n_components)),
+        )  # (class of the user, of the start)
+        for name, array in (self.start_values or {}).items():
+            difference = array[..., :, None] - getattr(params, name)[..., None, :]
+            cost += np.nansum(difference.reshape(-1, K, K) ** 2, axis=0)
+        if self.has_known_classes:
+            params.probabilities[-K:] = 1.0 / K  # so that the posterior does not depend on known classes
+            rows: Floats = passes(partial(e_step.expected_counts, params.scores)).ones[-K:]
+            cost -= rows / max(float(rows.sum()), TINY)
+        return params.reordered("K", linear_sum_assignment(cost)[1]) if cost.any() else params
+
+    def prepare(self, params: NodeParams) -> NodeScores:
+        """Return the coefficients of ln P(x, class); a row of known class has no other."""
+        if not self.has_known_classes:
+            return params.scores
+        K, x_coefs = self.n_components, params.scores.x_coefs.copy()
+        x_coefs[-K:] = np.where(np.eye(K) == 1.0, 0.0, LOG_ZERO)
+        return replace(params.scores, x_coefs=x_coefs)
 
     @property
     def has_prior(self) -> bool:
-        """Whether the prior keeps parameters finite where a column does not vary."""
-        return self.prior_strength > 0.0
+        """Whether the prior keeps parameters finite where a column does not vary.
+
+        False with known classes: a subsample must have rows of each, or it could order the classes otherwise.
+        """
+        return self.prior_strength > 0.0 and not self.has_known_classes
 
     def objective(self, params: NodeParams, stats: NodeCounts) -> float:
         """Return log-likelihood plus log prior, s Sum_jk [ m_j ln theta_jk + (1 - m_j) ln(1 - theta_jk) ].
 
         With the coefficients a and c of `NodeScores` the prior is s Sum_k [ m.a_k + Sum_j c_jk ]. This holds for
-        levels, too: their prior is m ln p, with a = ln p and c = 0.
+        levels, too: their prior is m ln p, with a = ln p and c = 0. Fixed parameters have no prior.
         """
         scores = params.scores
+        if self.fixed and "probabilities" in self.fixed:
+            log_priors = params.prior_mean[:, None] * scores.x_coefs + scores.observed_coefs
+            return float(stats.bound) + self.prior_strength * float(log_priors[~self.fixed["probabilities"]].sum())
         c_sums = scores.offsets - scores.log_weights  # Sum_j c_jk
         log_prior = (params.prior_mean @ scores.x_coefs + c_sums).sum()
         return float(stats.bound) + self.prior_strength * float(log_prior)
@@ -114,7 +163,7 @@ class Classes(AsOnSubsample, NodeModel[NodeParams], Declared[NodeParams]):
         s, m, weight = self.prior_strength, params.prior_mean[:, None], float(stats.weight)
         ones, cells = stats.ones + s * m, stats.cells(params.layout) + s
         theta = np.divide(ones, cells, out=ones) if s > TINY * weight else share_or(ones, cells, m, weight)
-        return params.with_values(class_shares(stats.classes, weight), theta)
+        return with_kept(params.with_values(class_shares(stats.classes, weight), theta), params, self.fixed)
 
     def to_vector(self, params: NodeParams) -> Floats:
         """Return ln(pi_k / pi_1), and logit(theta) or ln p, for extrapolation of EM.
@@ -132,7 +181,7 @@ class Classes(AsOnSubsample, NodeModel[NodeParams], Declared[NodeParams]):
             theta = np.where(layout.is_level[:, None], levels.softmax_levels(logits, layout), theta)
         log_odds = np.concatenate([[0.0], vector[: K - 1]])
         odds = np.exp(log_odds - log_odds.max())
-        return params.with_values(class_shares(odds, odds.sum()), theta)
+        return with_kept(params.with_values(class_shares(odds, odds.sum()), theta), params, self.fixed)
 
     # Row functions that differ from those of `NodeModel`.
 
@@ -159,6 +208,8 @@ class Classes(AsOnSubsample, NodeModel[NodeParams], Declared[NodeParams]):
         """Return how valid parameters disagree with the hyperparameters, or None."""
         if params.layout.sizes != self.layout(params.n_columns).sizes:
             return "its columns have other levels than those of the table"
+        if any(getattr(params, name).shape != mask.shape for name, mask in (self.fixed or {}).items()):
+            return "other parameters are fixed than it has"
         return super().mismatch(params)
 
 
