@@ -62,6 +62,8 @@ class AddedColumnSource(DerivedSource):
 
 def with_nominal_column(table: Table, levels: NDArray[np.int32], n_levels: int) -> Table:
     """Return a table with a nominal column after its own; -1 is a missing value. The columns have no names."""
+    if n_levels == 1:  # which says nothing
+        return table
     coding = table.coding or Coding(tuple(CodedColumn(str(j)) for j in range(table.shape[1])))
     coding = replace(coding, columns=(*coding.columns, CodedColumn("added", "nominal", tuple(range(n_levels)))))
     source: Any = AddedColumnSource(table.source, levels, n_levels)

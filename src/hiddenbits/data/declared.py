@@ -21,7 +21,6 @@ from typing import Annotated, Any, ClassVar, NamedTuple, Protocol, Self, get_typ
 import numpy as np
 
 from hiddenbits.array_types import AnyArray, Floats
-from hiddenbits.data.hashing import digest
 
 SLACK = 1e-6  # share of the weight by which sums of counts may be wrong through rounding
 
@@ -86,7 +85,7 @@ class Arrays:
 
 
 def plain(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Convert to types of JSON, also in nested mappings: numbers of NumPy, lists for tuples, digests of arrays."""
+    """Convert to types of JSON, also in nested mappings: NumPy to Python numbers, tuples to lists, names to text."""
     return {str(name): _plain(value) for name, value in values.items()}
 
 
@@ -95,8 +94,6 @@ def _plain(value: Any) -> Any:
         return plain(value)
     if isinstance(value, tuple):
         return [_plain(element) for element in value]
-    if isinstance(value, np.ndarray):
-        return digest(value.tobytes())
     return value.item() if isinstance(value, np.generic) else value
 
 

@@ -209,11 +209,8 @@ class ModelEstimator(CallbackSupportMixin, BaseEstimator, Generic[P, S]):  # typ
         iterative = fit_planned if isinstance(model, Planned) else fit_em
         return fit_closed_form if model.promises.closed_form else iterative
 
-    def _begin_fit(self) -> None:
-        """Read hyperparameters that name columns, once the columns of a fit are known."""
-
-    def _with_known_classes(self, table: Table, y: object) -> Table:
-        """Return the table of a fit, with what `y` says of its rows; most families ignore `y`."""
+    def _begin_fit(self, table: Table, y: object) -> Table:
+        """Read hyperparameters that name columns; return the table with what `y` says of its rows, usually nothing."""
         return table
 
     def _model_for_fit(self, model: RowModel[P, S], table: Table) -> Any:
@@ -325,8 +322,7 @@ class ModelEstimator(CallbackSupportMixin, BaseEstimator, Generic[P, S]):  # typ
         table = as_table(self, X, reset=True, sample_weight=sample_weight)
         refuse_unsupported(self, table)
         warn_of_small_weights(table)
-        self._begin_fit()
-        table = self._with_known_classes(table, y)
+        table = self._begin_fit(table, y)
         model = self._model()
         settings = replace(self._settings(), start_rows=subsample_if_long(self._subsample_rows(), table.shape[0]))
         ordered = self._ordered_table(model, table)

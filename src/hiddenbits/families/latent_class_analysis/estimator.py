@@ -183,41 +183,28 @@ class LatentClassAnalysis(ClassesEstimator[NodeParams, NodeCounts]):
         self.random_state = random_state
 
     def _with_extra_restarts(self, settings: Settings, flops: float) -> Settings:
-        return settings if self.start is not None else replace(settings, n_init=8 if flops <= TINY_TABLE_FLOPS else 3)
+        return replace(settings, n_init=8 if flops <= TINY_TABLE_FLOPS else 3)
 
-    @property
-    def _n_restarts(self) -> int:
-        return 1 if self.start is not None else super()._n_restarts
-
-    def _subsample_rows(self) -> int | None:
-        return None if self.start is not None else super()._subsample_rows()
+    def _settings_for(self, settings: Settings, model: Any, weight: float, n_columns: int) -> Settings:
+        settings = super()._settings_for(settings, model, weight, n_columns)
+        return settings if self.start is None else replace(settings, n_init=1, start_rows=None)
 
     def _model(self) -> Classes:
-        return Classes(
-            self.n_components,
-            self.prior_strength,
-            sizes=column_sizes(self),
-            start_values=self._start_values,
-            fixed=self._fixed,
-        )
+        sizes, start_values, fixed = column_sizes(self), self._start_values, self._fixed
+        return Classes(self.n_components, self.prior_strength, None, sizes, start_values, fixed)
 
-    def _begin_fit(self) -> None:
-        start, fixed = given_arrays(self, "start", complete=True), given_arrays(self, "fixed")
-        self._fixed = {name: ~np.isnan(array) for name, array in fixed.items()} or None
+    def _begin_fit(self, table: Table, y: object) -> Table:
+        start, values = given_arrays(self, "start", complete=True), given_arrays(self, "fixed")
+        self._fixed = {name: ~np.isnan(array) for name, array in values.items()} or None
         for name, array in start.items():
-            fixed[name] = np.where(np.isnan(fixed[name]), array, fixed[name]) if name in fixed else array
-        self._start_values = fixed or None
-        self._has_known_classes = False
-
-    def _with_known_classes(self, table: Table, y: object) -> Table:
+            values[name] = np.where(np.isnan(values[name]), array, values[name]) if name in values else array
+        self._start_values = values or None
         classes = known_classes(y, self.n_components, table.shape[0])
-        self._has_known_classes = classes is not None
-        if classes is None or self.n_components == 1:
-            return table
-        return with_nominal_column(table, classes, self.n_components)
+        self._has_known_classes = classes is not None and self.n_components > 1
+        return table if classes is None else with_nominal_column(table, classes, self.n_components)
 
     def _model_for_fit(self, model: Any, table: Table) -> Any:
-        if table.shape[1] == self._n_bits:
+        if not self._has_known_classes:
             return model
         K, free = self.n_components, np.zeros((self._n_bits, self.n_components), bool)
         known = np.ones((K, K))  # the bits of known classes stay as they are; the model does not use their numbers
@@ -229,12 +216,10 @@ class LatentClassAnalysis(ClassesEstimator[NodeParams, NodeCounts]):
         return replace(model, sizes=sizes, start_values=start_values, fixed=fixed, has_known_classes=True)
 
     def _canonical_params(self, params: NodeParams) -> NodeParams:
-        extra = params.n_columns - self._n_bits  # of known classes
-        return params.reordered("d", np.arange(self._n_bits)) if extra else params
+        return params.reordered("d", np.arange(self._n_bits)) if self._has_known_classes else params
 
     def _order_classes(self, params: NodeParams) -> NodeParams:
-        keep = self._has_known_classes or self._start_values is not None
-        return params if keep else super()._order_classes(params)
+        return params if self._has_known_classes or self._start_values else super()._order_classes(params)
 
     @property
     def _n_bits(self) -> int:
@@ -250,8 +235,9 @@ class LatentClassAnalysis(ClassesEstimator[NodeParams, NodeCounts]):
             files are recoded; `coding_` shows how.
         y : array of shape (rows,), optional
             The class of each row, counted from 0; NaN, None or -1 where it is not known. The classes keep these
-            numbers, and `trace_` includes ln P(y). A `y` without missing values is ignored, as in all scikit-learn
-            estimators without a target: pipelines pass the target of their last step to every step.
+            numbers, and `trace_` includes ln P(y); other methods, such as `predict`, use X alone. A `y` without missing
+            values is ignored, as in all scikit-learn estimators without a target: pipelines pass the target of their
+            last step to every step.
         sample_weight : str or array of shape (rows,), optional
             Weight of each row; a weight of 2 counts as two equal rows. A string is the name of the column of a frame or
             file that has the weights, such as counts of equal rows; it does not enter the model.
@@ -275,9 +261,7 @@ class LatentClassAnalysis(ClassesEstimator[NodeParams, NodeCounts]):
 
     def _refit(self, X: object, sample_weight: ArrayLike | None = None, *, tol: float | None = None) -> Self:
         if self._has_known_classes:
-            raise ValueError(
-                "This model was fitted with known classes (y), which a refit would not know. Fit without y."
-            )
+            raise ValueError("This model was fitted with known classes (y), which a refit would lack. Fit without y.")
         return super()._refit(X, sample_weight, tol=tol)
 
     def __sklearn_clone__(self) -> Self:
@@ -287,9 +271,8 @@ class LatentClassAnalysis(ClassesEstimator[NodeParams, NodeCounts]):
         return cloned
 
     def _extra_meta(self) -> dict[str, object]:
-        fixed = {
-            name: [list(mask.shape), np.packbits(mask).tobytes().hex()] for name, mask in (self._fixed or {}).items()
-        }
+        masks = (self._fixed or {}).items()
+        fixed = {name: [list(mask.shape), np.packbits(mask).tobytes().hex()] for name, mask in masks}
         extra = {"fixed": fixed, "has_known_classes": self._has_known_classes}
         return {name: value for name, value in extra.items() if value}
 
@@ -333,14 +316,7 @@ class LatentClassAnalysis(ClassesEstimator[NodeParams, NodeCounts]):
     @property
     def n_parameters_(self) -> int:
         """Number of free parameters."""
-        layout, fixed = self._params.layout, self._fixed or {}
-        n_parameters = len(self.weights_) * (layout.n_free + 1) - 1
-        if "weights" in fixed and fixed["weights"].all():
-            n_parameters -= len(self.weights_) - 1
-        if "probabilities" in fixed:
-            n_free = np.maximum(np.array(layout.sizes) - 1, 1)
-            n_parameters -= int(n_free @ fixed["probabilities"][layout.starts].sum(axis=1))
-        return n_parameters
+        return self._score_function().n_coordinates
 
 
 # The score of a row (gradient of ln P(row)) and the observed information, for standard errors.

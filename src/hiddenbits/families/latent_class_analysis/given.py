@@ -38,14 +38,12 @@ def given_arrays(estimator: Any, option: str, *, complete: bool = False) -> dict
         return {}
     if isinstance(getattr(value, "_params", None), NodeParams):
         if len(value._params.weights) != K or level_names(value) != level_names(estimator):
-            raise ValueError(
-                f"{option}= is a model with other classes or columns. Fit it to the columns of this table."
-            )
+            raise ValueError(f"{option}= is a model of other classes or columns. Fit it to the columns of this table.")
         return {"weights": value._params.weights, "probabilities": value._params.probabilities}
     if not isinstance(value, Mapping) or not value or not set(value) <= {"classes", "profiles"}:
         raise ValueError(
-            f"{option}= must be a fitted LatentClassAnalysis or a dict of tables as in summary().tables: "
-            f"'classes' and 'profiles'. It is {quoted(value)}."
+            f"{option}= must be a fitted LatentClassAnalysis, or a dict of tables as summary() has them: 'classes' and "
+            "'profiles'."
         )
     names, layout = [f"class_{k + 1}" for k in range(K)], layout_of(column_sizes(estimator), estimator.n_features_in_)
     keys = table_by_column(estimator, "", {}).values()
@@ -70,7 +68,7 @@ def _numbers(name: str, table: Any, keys: Mapping[str, Sequence[Any]], columns: 
         return numbers
     cells = table if isinstance(table, Mapping) else opened_frame(table).to_dict(as_series=False)
     if not set(keys) <= set(cells) <= {*keys, *columns}:
-        expected = ", ".join(map(repr, [*keys, *columns[:MAX_NAMED]])) + (", ..." if len(columns) > MAX_NAMED else "")
+        expected = ", ".join(map(repr, [*keys, *columns]))
         raise ValueError(f"{name}: its columns are {', '.join(map(repr, cells))}, but should be {expected}.")
     positions = {key: number for number, key in enumerate(zip(*(map(str, keys[name]) for name in keys), strict=True))}
     lines = list(zip(*(map(str, cells[name]) for name in keys), strict=True))
@@ -90,16 +88,11 @@ def _numbers(name: str, table: Any, keys: Mapping[str, Sequence[Any]], columns: 
 
 def _check_sums(name: str, layout: Layout, p: Floats, classes: Sequence[str], columns: Sequence[str]) -> None:
     """Refuse levels that do not add up to 1, or of which only some are given."""
-    several = layout.is_level[:, None]
-    some = several & (layout.column_sums(np.isnan(p).astype(float)) % np.array(layout.sizes)[layout.columns, None] > 0)
-    wrong = several & (np.abs(layout.column_sums(p) - 1.0) > ROUNDING)
-    for places, problem in (
-        (some, "only some numbers are given: give all, or none"),
-        (wrong, "they do not add up to 1"),
-    ):
-        if places.any():
-            j, k = np.argwhere(places)[0]
-            raise ValueError(f"{name}: {columns[j]!r} in {classes[k]!r}: {problem}.")
+    n_given, size = (layout.column_sums(numbers.astype(float)) for numbers in (~np.isnan(p), np.ones_like(p)))
+    wrong = (size > 1) & (n_given > 0) & ~(np.abs(layout.column_sums(p) - 1.0) <= ROUNDING)
+    if wrong.any():
+        j, k = np.argwhere(wrong)[0]
+        raise ValueError(f"{name}: {columns[j]!r} in {classes[k]!r} must add up to 1, or have no numbers at all.")
 
 
 def known_classes(y: Any, n_classes: int, n_rows: int) -> NDArray[np.int32] | None:
@@ -116,16 +109,11 @@ def known_classes(y: Any, n_classes: int, n_rows: int) -> NDArray[np.int32] | No
         return None
     if len(array) != n_rows:
         raise ValueError(f"y has {len(array)} values, but the table has {n_rows} rows. Give one for each row.")
-    wrong = [value for value in values if value is not None and value not in range(-1, n_classes)]
+    wrong = [quoted(value) for value in values if value is not None and value not in range(-1, n_classes)]
     if wrong:
-        raise ValueError(
-            f"y has the value {quoted(wrong[0])}. Give the class of each row, a number from 0 to {n_classes - 1}, and "
-            "NaN, None or -1 where it is not known."
-        )
+        valid = f"the class of each row, from 0 to {n_classes - 1}, and NaN, None or -1 where it is not known"
+        raise ValueError(f"y has the value {wrong[0]}. Give {valid}.")
     if values == {-1, 1}:
-        raise ValueError(
-            "y has only the values -1 and 1. Replace -1 by NaN if it means that the class is not known; if y is a "
-            "target, leave it out."
-        )
+        raise ValueError("y has only -1 and 1. Write NaN for classes that are not known, or leave out a target.")
     classes = np.array([-1 if value is None else int(value) for value in cells.values], np.int32)
     return np.asarray(classes[cells.rows])
