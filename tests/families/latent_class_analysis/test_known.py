@@ -411,6 +411,19 @@ def test_fixed_parameters_stay_and_the_others_are_at_the_maximum(s, seed):
     assert held.trace_[-1] < model.trace_[-1]
 
 
+@pytest.mark.parametrize("number", range(3))
+@pytest.mark.parametrize("of_truth", range(3))
+def test_one_start_places_its_classes_by_what_is_fixed(number, of_truth):
+    """Three classes of disjoint columns: the class with a fixed probability is the one that has it, whatever its size."""
+    rng = np.random.default_rng(0)
+    h, theta = rng.choice(3, 600, p=[0.5, 0.3, 0.2]), np.kron(np.eye(3), np.ones(4)) * 0.8 + 0.1
+    X = (rng.random((600, 12)) < theta[h]).astype(int)
+    profiles = {"column": [f"x{4 * of_truth}"], f"class_{number + 1}": [0.9]}
+    model = LatentClassAnalysis(3, n_init=1, fixed={"profiles": profiles}, random_state=0).fit(X)
+    assert model.weights_[number] == pytest.approx((h == of_truth).mean(), abs=0.02)
+    assert np.sort(model.weights_) == pytest.approx(np.sort(np.bincount(h) / 600), abs=0.02)
+
+
 def test_all_parameters_fixed():
     codes, _ = rows_of()
     model = estimator().fit(frame_of(codes))

@@ -49,7 +49,7 @@ from hiddenbits.families.nodes.posterior import footprint
 from hiddenbits.maths.numerics import LARGEST_LOGIT, TINY, class_shares, share_or, sigmoid
 from hiddenbits.model_api import AsOnSubsample, Declared, Footprint, Key, Passes
 
-LOG_ZERO = -1e5  # ln P(known class | another class): its exponential is 0, but no likelihood overflows
+LOG_ZERO = -1e9  # ln P(known class | another class): its exponential is 0, but no likelihood overflows
 
 
 @dataclass(frozen=True)
@@ -113,20 +113,20 @@ class Classes(AsOnSubsample, NodeModel[NodeParams], Declared[NodeParams]):
 
     def _matched(self, params: NodeParams, passes: Passes) -> NodeParams:
         """Return the classes of a start in the order that agrees best with given parameters and known classes."""
+        if not (self.start_values or self.has_known_classes):
+            return params
         from scipy.optimize import linear_sum_assignment  # imported here, because it takes long
 
-        K, cost = (
-            self.n_components,
-            np.zeros((self.n_components, self.n_components)),
-        )  # (class of the user, of the start)
-        for name, array in (self.start_values or {}).items():
-            difference = array[..., :, None] - getattr(params, name)[..., None, :]
-            cost += np.nansum(difference.reshape(-1, K, K) ** 2, axis=0)
+        K = self.n_components
+        cost = np.zeros((K, K))  # of taking a class of the start (column) as a class of the user (row)
+        for name, values in (self.start_values or {}).items():  # squared differences, but for what all columns share
+            own, given = np.atleast_2d(getattr(params, name), values)
+            cost += ~np.isnan(given).T @ own**2 - 2.0 * np.nan_to_num(given).T @ own
         if self.has_known_classes:
             params.probabilities[-K:] = 1.0 / K  # so that the posterior does not depend on known classes
             rows: Floats = passes(partial(e_step.expected_counts, params.scores)).ones[-K:]
             cost -= rows / max(float(rows.sum()), TINY)
-        return params.reordered("K", linear_sum_assignment(cost)[1]) if cost.any() else params
+        return params.reordered("K", linear_sum_assignment(cost)[1])
 
     def prepare(self, params: NodeParams) -> NodeScores:
         """Return the coefficients of ln P(x, class); a row of known class has no other."""
