@@ -414,7 +414,7 @@ def test_fixed_parameters_stay_and_the_others_are_at_the_maximum(s, seed):
 @pytest.mark.parametrize("number", range(3))
 @pytest.mark.parametrize("of_truth", range(3))
 def test_one_start_places_its_classes_by_what_is_fixed(number, of_truth):
-    """Three classes of disjoint columns: the class with a fixed probability is the one that has it, whatever its size."""
+    """Three classes of disjoint columns: a fixed probability leads its class to where it fits."""
     rng = np.random.default_rng(0)
     h, theta = rng.choice(3, 600, p=[0.5, 0.3, 0.2]), np.kron(np.eye(3), np.ones(4)) * 0.8 + 0.1
     X = (rng.random((600, 12)) < theta[h]).astype(int)
