@@ -25,6 +25,7 @@ __all__ = [
     "SmallWeightsWarning",
     "SpilledTableWarning",
     "TableError",
+    "UnknownValuesWarning",
     "UnlockedCheckpointWarning",
     "UnobservedColumnsWarning",
     "UntrustedLikelihoodError",
@@ -154,6 +155,21 @@ class DuplicateRowsWarning(UserWarning):
     ...     comparison = evaluate.compare(X, ["IndependentColumns"])
     >>> caught[0].category.__name__
     'DuplicateRowsWarning'
+    """
+
+
+class UnknownValuesWarning(UserWarning):
+    """Values that did not occur in the fit were read as missing, because ``handle_unknown="missing"``.
+
+    Examples
+    --------
+    >>> import pandas, warnings
+    >>> from hiddenbits import IndependentColumns
+    >>> model = IndependentColumns(handle_unknown="missing").fit(pandas.DataFrame({"size": ["s", "m", "l"] * 9}))
+    >>> with warnings.catch_warnings(record=True, action="always") as caught:
+    ...     score = model.score(pandas.DataFrame({"size": ["m", "xl", "xl"]}))
+    >>> print(caught[0].message)
+    2 cells have values that did not occur in the fit and will count as missing: 'xl' (2) in 'size'.
     """
 
 

@@ -336,6 +336,28 @@ def pattern_of(dense: AnyArray) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), columns.astype(np.int32)
 
 
+def with_columns(bits: Bits, added: Bytes) -> Bits:
+    """Return a matrix with more columns at its end, in the same storage."""
+    n, d = bits.shape
+    width = d + added.shape[1]
+    if isinstance(bits, AllOnes) and added.all():
+        return AllOnes((n, width))
+    if isinstance(bits, Complement):
+        return Complement(with_columns(bits.of, 1 - added))
+    if isinstance(bits, Pattern):
+        rows, columns = np.nonzero(added)
+        indptr = bits.indptr + np.searchsorted(rows, np.arange(n + 1))
+        indices = np.insert(bits.indices, bits.indptr[rows + 1], columns + d)
+        return Pattern(indptr, indices.astype(bits.indices.dtype), width)
+    if isinstance(bits, Packed):
+        packed = np.zeros((n, -(-width // 8)), np.uint8)
+        packed[:, : bits.packed.shape[1]] = bits.packed
+        for j, column in enumerate(added.T, start=d):
+            packed[:, j // 8] |= column << (7 - j % 8)
+        return Packed(packed, width)
+    return Dense(np.hstack([bits.to_dense(), added]))
+
+
 def with_nan(x: Bits, observed: Bits) -> Floats:
     """Return the cells as floats, NaN where not observed: for users and tests, not for computations."""
     values = x.to_dense().astype(np.float64)

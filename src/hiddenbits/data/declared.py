@@ -193,9 +193,9 @@ class Params(Arrays):
     def reordered(self, axis: str, order: AnyArray) -> Self:
         """Return the parameters in another order along one axis, such as that of the classes."""
         arrays = {
-            name: np.ascontiguousarray(np.take(getattr(self, name), order, axis=axes.index(axis)))
+            name: np.ascontiguousarray(np.take(getattr(self, name), order, axis=letters.index(axis)))
             for name, (axes, *_) in _declared(type(self)).items()  # type: ignore[arg-type]
-            if axis in axes
+            if axis in (letters := [declared.rstrip("?") for declared in axes])
         }
         return replace(self, **arrays)
 

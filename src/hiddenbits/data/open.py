@@ -173,4 +173,5 @@ def column_options_of(arguments: Mapping[str, Any], recipe: Any) -> dict[str, An
     if coding is not None and "id" in options:
         coding = replace(coding, ids=tuple(str(name) for name in Choices.of(id=options["id"]).id))
     weights = Choices.of(sample_weight=options.get("sample_weight")) if coding is None else None
-    return {"coding": coding, "plain_only": coding is None, "choices": weights or None}
+    unknown = getattr(model, "handle_unknown", "error")
+    return {"coding": coding, "handle_unknown": unknown, "plain_only": coding is None, "choices": weights or None}

@@ -232,7 +232,10 @@ def find_opener(X: Any, request: Request) -> Opener:
 
 def _open_again(table: Table, request: Request) -> Table:
     """Return a table that is already open; the caller can change only the size of its parts."""
-    if replace(request, part_bytes=PART_BYTES, coding=None, plain_only=False, levels=False) != Request():
+    if (
+        replace(request, part_bytes=PART_BYTES, coding=None, plain_only=False, levels=False, handle_unknown="error")
+        != Request()
+    ):
         raise TypeError("The table is already open. Set names=, empty=, threshold= and other options when you open it.")
     return table
 

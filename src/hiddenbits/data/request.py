@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from hiddenbits.data.cell_checks import Empty
 from hiddenbits.data.table import PART_BYTES
@@ -12,6 +12,9 @@ from hiddenbits.data.table import PART_BYTES
 if TYPE_CHECKING:
     from hiddenbits.data.coding.choices import Choices
     from hiddenbits.data.coding.coded_columns import Coding
+
+
+HandleUnknown = Literal["error", "missing"]  # values that did not occur in the fit
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,8 @@ class Request:
         The user's options for columns, if any.
     coding : Coding or None
         The coding of a fit, to apply to this table.
+    handle_unknown : {"error", "missing"}
+        With `coding`: whether a value that did not occur in the fit is an error, or counts as missing.
     levels : bool
         Whether columns of several values are nominal or ordinal; otherwise every column must become binary.
     plain_only : bool
@@ -51,6 +56,7 @@ class Request:
     part_bytes: int = PART_BYTES
     choices: Choices | None = None
     coding: Coding | None = None
+    handle_unknown: HandleUnknown = "error"
     levels: bool = False
     plain_only: bool = False
     offers: tuple[str, ...] = ()

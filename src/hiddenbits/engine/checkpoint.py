@@ -57,6 +57,11 @@ def _short(value: Any) -> str:
     return text if len(text) <= 200 else f"{text[:200]}..."
 
 
+def _short_form(value: Any) -> Any:
+    """Return the digest of an array of a model, such as fixed parameters, or a number of NumPy as one of Python."""
+    return digest(value.tobytes()) if isinstance(value, np.ndarray) else value.item()
+
+
 def _nearly_equal(a: AnyArray, b: AnyArray) -> bool:
     """Whether two counts are equal except for the rounding of another computer."""
     return a.shape == b.shape and bool(np.allclose(a, b, rtol=1e-9, atol=0.0))
@@ -99,7 +104,7 @@ class Checkpoint:
         model: Any = self.model
         return {
             "model": type(model).__name__,
-            "hyperparameters": plain(asdict(model)),
+            "hyperparameters": json.loads(json.dumps(asdict(model), default=_short_form)),
             "settings": plain({name: value for name, value in asdict(self.settings).items() if name != "max_time"}),
             "shape": list(self.shape),
             "names": _digest(self.names),

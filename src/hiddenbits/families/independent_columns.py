@@ -8,10 +8,11 @@ from typing import ClassVar
 from sklearn.utils._param_validation import Interval
 
 from hiddenbits.array_types import Floats, Randomness
+from hiddenbits.data.request import HandleUnknown
 from hiddenbits.display import SummaryTable
 from hiddenbits.families._base.columns import column_sizes, level_names, numbers_of_columns, table_by_column
 from hiddenbits.families._base.estimator import ModelEstimator
-from hiddenbits.families._base.parameters import COLUMN_TYPES, COMMON, ColumnTypes
+from hiddenbits.families._base.parameters import COLUMN_TYPES, COMMON, HANDLE_UNKNOWN, ColumnTypes
 from hiddenbits.families.nodes.classes import Classes
 from hiddenbits.families.nodes.params import NodeCounts, NodeParams
 
@@ -25,6 +26,8 @@ class IndependentColumns(ModelEstimator[NodeParams, NodeCounts]):
     ----------
     column_types : "auto", str or dict, default="auto"
         Type of the columns: as for `LatentClassAnalysis`.
+    handle_unknown : {"error", "missing"}, default="error"
+        Values that did not occur in the fit: as for `LatentClassAnalysis`.
     prior_strength : float, default=1.0
         Strength of the prior, in pseudo-rows with the probabilities `prior_mean`; 0 gives maximum likelihood. Laplace
         smoothing is ``prior_strength=2, prior_mean=0.5``.
@@ -58,6 +61,7 @@ class IndependentColumns(ModelEstimator[NodeParams, NodeCounts]):
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **COMMON,
         "column_types": COLUMN_TYPES,
+        "handle_unknown": HANDLE_UNKNOWN,
         "prior_strength": [Interval(Real, 0, None, closed="left")],
         "prior_mean": [Interval(Real, 0, 1, closed="neither"), None],
     }
@@ -66,12 +70,14 @@ class IndependentColumns(ModelEstimator[NodeParams, NodeCounts]):
         self,
         *,
         column_types: ColumnTypes = "auto",
+        handle_unknown: HandleUnknown = "error",
         prior_strength: float = 1.0,
         prior_mean: float | None = None,
         threshold: float | None = None,
         random_state: Randomness = None,
     ) -> None:
         self.column_types = column_types
+        self.handle_unknown = handle_unknown
         self.prior_strength = prior_strength
         self.prior_mean = prior_mean
         self.threshold = threshold

@@ -24,6 +24,7 @@ FRAMES = ("pandas", "polars", "pyarrow", "modin", "cudf")
 LEVELS = ("nominal", "ordinal", "quantiles")  # a column of levels: one group of bits, of which a recorded cell has one
 NUMBERS = ("continuous", "count")  # columns that stay numbers
 MULTI_BIT = ("one-hot", *LEVELS)  # methods with a bit for each value
+VALUE_METHODS = ("values", *MULTI_BIT)  # methods that list the values of a column
 BIT_KEYS: dict[Key, int] = {0.0: 0, 1.0: 1, "false": 0, "true": 1}
 MISSING, UNKNOWN = 2, 3  # codes of a cell other than 0 and 1
 MAX_LEVELS = 1000
@@ -130,6 +131,12 @@ class CodedColumn:
         if self.missing:
             numbers[np.isin(numbers, [key for key in map(key_of, self.missing) if isinstance(key, float)])] = np.nan
         return numbers
+
+    def levels_of(self, values: AnyArray) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
+        """Return the codes of the levels between cut points, and for each row the number of its level."""
+        numbers, n_levels = self.numbers(values), len(self.cuts) + 1
+        codes = np.append(np.arange(UNKNOWN + 1, UNKNOWN + 1 + n_levels), MISSING).astype(np.int32)
+        return codes, np.where(np.isnan(numbers), n_levels, np.searchsorted(self.cuts, numbers))
 
     def bit_coder(self, codes: NDArray[np.int32], rows: AnyArray) -> BitCoder:
         """Return a function of the bits, from codes of the distinct values, and for each row the number of its value.
@@ -461,7 +468,7 @@ class ReadColumns:
             cells = p[:, 0].tolist() if as_bits else column.decode(p)
             if column.name in self.cells:
                 originals = self.cells[column.name].part(start, stop)
-                missing = [column.code_of(key) == MISSING for key in originals.keys]
+                missing = [column.code_of(key) in (MISSING, UNKNOWN) for key in originals.keys]
                 if any(isinstance(value, str) for value in originals.values):
                     cells = [value if value is None else str(value) for value in cells]
                 cells = originals.filled(cells, missing)

@@ -15,7 +15,7 @@ from hiddenbits.data.columns.plan import plan
 from hiddenbits.data.columns.profiles import profile_columns
 from hiddenbits.data.columns.protocol import ColumnOnDisk, Columns, HeldColumns
 from hiddenbits.data.columns.shape import refuse_totals
-from hiddenbits.data.columns.source import CodedSource, mask_of
+from hiddenbits.data.columns.source import CodedSource, mask_of, warn_of_unknown
 from hiddenbits.data.file_request import check_shape
 from hiddenbits.data.masks import Mask
 from hiddenbits.data.request import Request
@@ -70,6 +70,8 @@ def open_columns(columns: Columns, request: Request, *, named: bool = True, fram
     profiles = profile_columns(columns, max_values=math.inf if held else MAX_COUNTED) if held or not is_decided else {}
     if request.coding is not None:
         request.coding.check_columns(columns.names)
+        if request.handle_unknown == "missing":
+            warn_of_unknown(request.coding, columns, profiles)
         mask = mask_of(request.coding, profiles, columns.n_rows)
         return _table(columns, request.coding, request, mask, named=named)
     if request.plain_only or (may_be_plain(request) and all(profile.is_bits for profile in profiles.values())):
@@ -117,12 +119,12 @@ def _table(
     descriptions: tuple[ColumnDescription, ...] = (),
 ) -> Table:
     """Return the table of a coding; `mask` is how the observed-mask is stored."""
-    applied = coding
+    applied, unknown_is_missing = coding, request.handle_unknown == "missing"
     if request.empty == "zero":  # then only codes mean a missing value
         zeros = (replace(c, if_missing=0) if c.if_missing is None else c for c in coding.columns)
         applied = replace(coding, columns=tuple(zeros))
-        mask = mask if any(column.missing for column in coding.columns) else ("none", 0.0)
-    source: Source = CodedSource(columns, applied, *mask)
+        mask = mask if unknown_is_missing or any(column.missing for column in coding.columns) else ("none", 0.0)
+    source: Source = CodedSource(columns, applied, *mask, unknown_is_missing)
     if isinstance(columns, HeldColumns):
         source = MemorySource(*source.read(0, columns.n_rows))
     # columns that become bits by one threshold for all do not keep their numbers

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -60,10 +61,13 @@ class ColumnProfile:
         return all(key is None or isinstance(key, float) for key in self.keys.values())
 
 
-def profile_columns(columns: Columns, *, max_values: float = math.inf) -> dict[str, ColumnProfile]:
+def profile_columns(
+    columns: Columns, names: Sequence[str] | None = None, *, max_values: float = math.inf
+) -> dict[str, ColumnProfile]:
     """Read the rows once and count the values of each column; only some if a column has more than `max_values`."""
-    tallies = [_Tally(name, max_values) for name in columns.names]
-    for batch in columns.batches(0, columns.n_rows, columns.names):
+    names = columns.names if names is None else names
+    tallies = [_Tally(name, max_values) for name in names]
+    for batch in columns.batches(0, columns.n_rows, names):
         with batch.reading():
             for tally in tallies:
                 tally.add(batch)

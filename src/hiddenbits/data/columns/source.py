@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,19 +13,29 @@ import numpy as np
 from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data.bits import Bits
 from hiddenbits.data.cell_checks import bad_cell, check_cells
-from hiddenbits.data.coding.coded_columns import LEVELS, MISSING, NUMBERS, UNKNOWN, BitCoder, CodedColumn, Coding
+from hiddenbits.data.coding.coded_columns import (
+    LEVELS,
+    MISSING,
+    NUMBERS,
+    UNKNOWN,
+    VALUE_METHODS,
+    BitCoder,
+    CodedColumn,
+    Coding,
+)
 from hiddenbits.data.coding.vocabulary import key_of
-from hiddenbits.data.columns.profiles import ColumnProfile
+from hiddenbits.data.columns.profiles import ColumnProfile, profile_columns
 from hiddenbits.data.columns.protocol import ColumnBatch, Columns
 from hiddenbits.data.masks import Mask, RowsToFill, mask_bytes, mask_for
 from hiddenbits.data.numbers import BitsAndNumbers
 from hiddenbits.data.reals import MAX_NUMBER
-from hiddenbits.exceptions import TableError
+from hiddenbits.exceptions import TableError, UnknownValuesWarning
 from hiddenbits.quoting import quoted
 
 CHUNK_ROWS = 1 << 16  # rows that are coded at once, so that little memory is needed besides the rows
 MAX_COUNT = 2.0**53  # whole numbers up to here are exact
 MAX_UNKNOWN = 8  # values unknown from the fit that a message names
+READ_AS_MISSING = "LatentClassAnalysis and IndependentColumns can also read them as missing: handle_unknown='missing'."
 TILE_ROWS = 2048  # rows transposed at a time, so that a tile of 128 columns stays in the cache
 
 
@@ -42,12 +53,15 @@ class CodedSource:
         Storage of the observed-mask, the same for all rows, or sums over parts would depend on where parts begin.
     share : float
         Share of missing bits, as far as it is known.
+    unknown_is_missing : bool
+        Whether values that did not occur in the fit count as missing; otherwise they are an error.
     """
 
     columns: Columns
     coding: Coding
     mask: Mask
     share: float
+    unknown_is_missing: bool = False
 
     resident: ClassVar[bool] = False
 
@@ -86,7 +100,8 @@ class CodedSource:
                 for j, column in enumerate(self.coding.number_columns):
                     numbers[first_row : first_row + batch.n_rows, j] = _numbers(column, batch)
                 first_row += batch.n_rows
-                coders = list(zip(_bit_coders(self.coding, batch), self._bits_of_coders, strict=True))
+                functions = _bit_coders(self.coding, batch, unknown_is_missing=self.unknown_is_missing)
+                coders = list(zip(functions, self._bits_of_coders, strict=True))
                 for first in range(0, batch.n_rows, CHUNK_ROWS):
                     self._fill(coders, slice(first, min(first + CHUNK_ROWS, batch.n_rows)), rows_to_fill)
         x, observed = rows_to_fill.bits()
@@ -135,7 +150,7 @@ def mask_of(coding: Coding, profiles: Mapping[str, ColumnProfile], n_rows: int) 
         if column.how in (*LEVELS, *NUMBERS):  # columns of levels and numbers need no mask
             continue
         profile = profiles[column.name]
-        missing = [value for value, key in profile.keys.items() if column.code_of(key) == MISSING]
+        missing = [value for value, key in profile.keys.items() if column.code_of(key) in (MISSING, UNKNOWN)]
         n_missing += sum(profile.counts[value] for value in missing) * len(column.labels)
         is_uncertain |= bool(profile.max_counted and column.missing)
     if not n_missing and not is_uncertain:
@@ -144,8 +159,11 @@ def mask_of(coding: Coding, profiles: Mapping[str, ColumnProfile], n_rows: int) 
     return mask_for(share), share
 
 
-def _bit_coders(coding: Coding, batch: ColumnBatch) -> list[BitCoder]:
-    """Return the function that codes the rows of each column; raise one error for all values unknown from the fit."""
+def _bit_coders(coding: Coding, batch: ColumnBatch, *, unknown_is_missing: bool) -> list[BitCoder]:
+    """Return the function that codes the rows of each column; raise one error for all values unknown from the fit.
+
+    With `unknown_is_missing` such values of nominal, ordinal and recoded columns count as missing.
+    """
     coders: list[BitCoder] = []
     unknown: list[tuple[CodedColumn, int, object]] = []
     names = tuple(column.name for column in coding.columns)
@@ -156,8 +174,13 @@ def _bit_coders(coding: Coding, batch: ColumnBatch) -> list[BitCoder]:
         if numbers is not None:
             coders.append(_coder_of(column, number, names, numbers, batch.first_row))
             continue
+        if column.how == "quantiles" and (numbers := batch.numbers(column.name)) is not None:
+            coders.append(column.bit_coder(*column.levels_of(numbers)))
+            continue
         cells = batch.cells(column.name)
         codes = np.array([column.code_of(key, cells.number) for key in cells.keys], np.int32)
+        if unknown_is_missing and column.how in VALUE_METHODS:
+            codes[codes == UNKNOWN] = MISSING
         coders.append(column.bit_coder(codes, cells.rows))
         for k in np.flatnonzero(codes == UNKNOWN).tolist():
             if (cells.rows == k).any():
@@ -177,14 +200,39 @@ def _unknown_values(unknown: Sequence[tuple[CodedColumn, int, object]]) -> Table
         further = f"; and {len(unknown) - MAX_UNKNOWN} more" if len(unknown) > MAX_UNKNOWN else ""
         return TableError(
             f"{'; '.join(cells)}{further}. These are not among the values of the fit. Correct the cells or make them "
-            "missing, or fit again with these values."
+            f"missing, or fit again with these values. {READ_AS_MISSING}"
         )
     column = unknown[0][0]
     known = ", ".join(quoted(value) for value in (*column.ones, *column.zeros)[:8])
     dots = ", ..." if len(column.ones) + len(column.zeros) > 8 else ""
     return TableError(
         f"{cells[0]} is not among the values of the fit, which are {known}{dots}. Correct the cell or make it missing, "
-        "or fit again with this value."
+        f"or fit again with this value. {READ_AS_MISSING}"
+    )
+
+
+def warn_of_unknown(coding: Coding, columns: Columns, profiles: Mapping[str, ColumnProfile]) -> None:
+    """Warn of all values that did not occur in the fit and count as missing; without profiles, count them first.
+
+    One process counts before any rows are coded, so that there is one warning, wherever rows are read.
+    """
+    by_values = [column for column in coding.columns if column.how in VALUE_METHODS]
+    profiles = profiles or profile_columns(columns, [column.name for column in by_values])
+    unknown = [
+        (count, f"{quoted(value)} ({count:,}) in {column.name!r}")
+        for column, profile in ((column, profiles[column.name]) for column in by_values)
+        for (value, key), count in zip(profile.keys.items(), profile.counts.values(), strict=True)
+        if count and column.code_of(key) == UNKNOWN
+    ]
+    if not unknown:
+        return
+    n_cells, further = sum(count for count, _ in unknown), len(unknown) - MAX_UNKNOWN
+    listed = ", ".join(text for _, text in unknown[:MAX_UNKNOWN]) + (f"; and {further} more" if further > 0 else "")
+    cells = "1 cell has a value" if n_cells == 1 else f"{n_cells:,} cells have values"
+    warnings.warn(
+        f"{cells} that did not occur in the fit and will count as missing: {listed}.",
+        UnknownValuesWarning,
+        stacklevel=2,
     )
 
 

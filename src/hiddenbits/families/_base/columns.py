@@ -21,6 +21,14 @@ def numbers_of_columns(estimator: Estimator) -> tuple[int, int]:
     return (0, 0) if coding is None else (len(coding.number_columns) - coding.n_counts, coding.n_counts)
 
 
+def number_names(estimator: Estimator) -> dict[str, list[str]]:
+    """Return the names of the continuous columns of the fit, and of the counts."""
+    coding, names = estimator._coding, {"continuous": list[str](), "count": list[str]()}
+    for column in () if coding is None else coding.number_columns:
+        names[column.how].append(column.name if coding is None or coding.named else f"x{column.name}")
+    return names
+
+
 def column_names(estimator: Estimator) -> list[str]:
     """Return the names of the columns of the fit."""
     names = getattr(estimator, "feature_names_in_", None)
@@ -42,5 +50,5 @@ def table_by_column(
     coding = estimator._coding
     if coding is None or not coding.has_levels:
         return SummaryTable(title, {"column": column_names(estimator), **values}, "columns", weight)
-    columns, levels = zip(*coding.levels, strict=True)
-    return SummaryTable(title, {"column": list(columns), "level": list(levels), **values}, "levels", weight)
+    columns, levels = [column for column, _ in coding.levels], [level for _, level in coding.levels]
+    return SummaryTable(title, {"column": columns, "level": levels, **values}, "levels", weight)

@@ -26,6 +26,7 @@ from hiddenbits.data import Block, Grid, Table
 from hiddenbits.data.coding.coded_columns import Coding
 from hiddenbits.data.collapse import collapsed
 from hiddenbits.data.layout import layout_of
+from hiddenbits.data.request import HandleUnknown
 from hiddenbits.display import Summary, SummaryTable, story_html
 from hiddenbits.engine import (
     Checkpoint,
@@ -89,6 +90,7 @@ class ModelEstimator(CallbackSupportMixin, BaseEstimator, Generic[P, S]):  # typ
     _usual_restarts: ClassVar[int] = 1  # value of n_init="auto", where it is allowed
     # Hyperparameters of the prior: if all are 0, the fit is maximum likelihood. None: there are no `aic` and `bic`.
     _prior_settings: ClassVar[tuple[str, ...] | None] = None
+    _not_saved: ClassVar[tuple[str, ...]] = ()  # hyperparameters that are None in a file: the fit has their effect
 
     # Hyperparameters that the engine needs from every estimator; those that users can set are also in `__init__`.
     n_init: int | Literal["auto"] = 1
@@ -97,6 +99,7 @@ class ModelEstimator(CallbackSupportMixin, BaseEstimator, Generic[P, S]):  # typ
     online_passes: int = 0
     threshold: float | None = None
     column_types: ColumnTypes | None = None  # None: columns are neither nominal nor ordinal
+    handle_unknown: HandleUnknown = "error"
     random_state: Randomness = None
 
     # Set by fit.
@@ -205,6 +208,10 @@ class ModelEstimator(CallbackSupportMixin, BaseEstimator, Generic[P, S]):  # typ
         model = self._model()
         iterative = fit_planned if isinstance(model, Planned) else fit_em
         return fit_closed_form if model.promises.closed_form else iterative
+
+    def _begin_fit(self, table: Table, y: object) -> Table:
+        """Read hyperparameters that name columns; return the table with what `y` says of its rows, usually nothing."""
+        return table
 
     def _model_for_fit(self, model: RowModel[P, S], table: Table) -> Any:
         """Return the model to fit to this table; `_canonical_params` turns its parameters into those of `_model`."""
@@ -315,6 +322,7 @@ class ModelEstimator(CallbackSupportMixin, BaseEstimator, Generic[P, S]):  # typ
         table = as_table(self, X, reset=True, sample_weight=sample_weight)
         refuse_unsupported(self, table)
         warn_of_small_weights(table)
+        table = self._begin_fit(table, y)
         model = self._model()
         settings = replace(self._settings(), start_rows=subsample_if_long(self._subsample_rows(), table.shape[0]))
         ordered = self._ordered_table(model, table)

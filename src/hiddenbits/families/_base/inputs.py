@@ -78,7 +78,7 @@ def _request(estimator: Estimator, sample_weight: Any, *, reset: bool) -> Reques
         request = Request(threshold=estimator.threshold, levels=levels, choices=choices)
     if isinstance(sample_weight, str):  # the name of a column that is not part of the model
         request = replace(request, choices=replace(request.choices or Choices(), sample_weight=sample_weight))
-    return replace(request, coding=coding, plain_only=not (reset or coding))
+    return replace(request, coding=coding, handle_unknown=estimator.handle_unknown, plain_only=not (reset or coding))
 
 
 def _refuse_column_types(estimator: Estimator, table: Table) -> None:

@@ -28,6 +28,7 @@ COMMON: dict[str, list[object]] = {
 ColumnType = Literal["auto", "binary", "nominal", "ordinal", "continuous", "count", "quantiles"]
 ColumnTypes = ColumnType | dict[str, ColumnType]
 COLUMN_TYPES: list[object] = [StrOptions(set(get_args(ColumnType))), dict]
+HANDLE_UNKNOWN: list[object] = [StrOptions({"error", "missing"})]
 
 
 @dataclass(frozen=True)

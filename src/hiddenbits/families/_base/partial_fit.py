@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any, TypeVar
 
 from numpy.typing import ArrayLike
 
 from hiddenbits.data import Grid
-from hiddenbits.data.summary import ColumnSums
 from hiddenbits.engine import (
     Executor,
     Key,
@@ -40,6 +40,8 @@ def update_online(estimator: Estimator, X: object, sample_weight: ArrayLike | No
     fitted = hasattr(estimator, "_params")
     table = as_table(estimator, X, reset=not fitted, sample_weight=sample_weight)
     refuse_unsupported(estimator, table, more_rows=True)
+    if not fitted:
+        estimator._begin_fit(table, None)
     model, executor = estimator._model(), current().executor
     online_model = online_form(model)
     if not isinstance(online_model, Averages):
@@ -76,25 +78,6 @@ def _first_fit(estimator: Estimator, grid: Grid, executor: Executor) -> Any:
     return estimator._canonical_params(estimator._loop(estimator._model(), grid, executor, settings, None, None).params)
 
 
-@dataclass(frozen=True, eq=False)
-class _FixedStart:
-    """A checkpoint that makes a fit start from given parameters, and saves nothing."""
-
-    position: Position
-
-    def load(self, summary: ColumnSums) -> Position:
-        return self.position
-
-    def save(self, position: Position, summary: ColumnSums) -> None:
-        return
-
-    def beside(self, name: str) -> _FixedStart:
-        return self
-
-    def drop(self) -> None:
-        return
-
-
 def refit(estimator: E, X: object, sample_weight: ArrayLike | None, tol: float | None) -> E:
     """Return a copy that is fitted to X, starting from the fitted parameters."""
     refitted, model = copy(estimator), estimator._model()
@@ -107,6 +90,7 @@ def refit(estimator: E, X: object, sample_weight: ArrayLike | None, tol: float |
     settings = settings if tol is None else replace(settings, tol=tol)
     grid = refitted._pass_grid(model, table, settings)
     last_stage = len(stages_of(model)) - 1
-    start = _FixedStart(Position(params=refitted._params, safe=refitted._params, stage=last_stage))
+    position = Position(params=refitted._params, safe=refitted._params, stage=last_stage)
+    start = SimpleNamespace(load=lambda _: position, save=lambda *_: None)  # a checkpoint that is not in a file
     refitted._set_fitted(refitted._loop(model, grid, current().executor, settings, start, None), total_weight(table))
     return refitted

@@ -130,6 +130,7 @@ def hyperparameters_of(estimator: Estimator) -> dict[str, Any]:
     hyperparameters = {name: getattr(estimator, name) for name in saved_as(estimator)._get_param_names()}
     if not isinstance(hyperparameters["random_state"], (int, np.integer)):
         hyperparameters["random_state"] = None  # a generator cannot be saved; the fit is not affected
+    hyperparameters |= dict.fromkeys(estimator._not_saved)
     for name, value in hyperparameters.items():
         if hasattr(value, "get_params"):
             hyperparameters[name] = {"of": type(value).__name__, **value.get_params()}

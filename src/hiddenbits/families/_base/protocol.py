@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Protocol
 from hiddenbits.array_types import AnyArray, Floats, Randomness
 from hiddenbits.data import Grid, Table
 from hiddenbits.data.coding.coded_columns import Coding
+from hiddenbits.data.request import HandleUnknown
 from hiddenbits.engine import Outcome, Restart, Running, Settings
 from hiddenbits.families._base.parameters import ColumnTypes, HiddenParts
 from hiddenbits.model_api import RowModel
@@ -18,6 +19,7 @@ class Estimator(Protocol):
 
     threshold: float | None
     column_types: ColumnTypes | None
+    handle_unknown: HandleUnknown
     random_state: Randomness
 
     _params: Any
@@ -35,6 +37,7 @@ class Estimator(Protocol):
     _independent_score: float | None
     _hidden_parts: ClassVar[tuple[HiddenParts, ...]]
     _prior_settings: ClassVar[tuple[str, ...] | None]
+    _not_saved: ClassVar[tuple[str, ...]]
 
     @property
     def _coding(self) -> Coding | None: ...
@@ -62,6 +65,7 @@ class Estimator(Protocol):
     def _validate_params(self) -> None: ...
     def _fit_warnings(self) -> list[str]: ...
     def _extra_meta(self) -> dict[str, object]: ...
+    def _begin_fit(self, table: Table, y: object) -> Table: ...
     def _model(self) -> Any: ...
     def _settings(self) -> Settings: ...
     def _online_restarts(self) -> int: ...

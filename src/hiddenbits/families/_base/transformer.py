@@ -181,8 +181,8 @@ class ClassesEstimator(LatentEstimator[P, S]):
         ----------
         X : table of shape (rows, columns)
             As for `fit`.
-        y : None
-            Ignored; scikit-learn's convention.
+        y : array of shape (rows,), optional
+            As for `fit`.
         sample_weight : str or array of shape (rows,), optional
             Weight of each row, or the name of the column that has it.
 
@@ -191,7 +191,7 @@ class ClassesEstimator(LatentEstimator[P, S]):
         classes : ndarray of shape (rows,) of int
             As in `predict`.
         """
-        fitted: Self = self.fit(X, sample_weight=sample_weight)
+        fitted: Self = self.fit(X, y, sample_weight)
         return fitted.predict(X)
 
     def _order_classes(self, params: P) -> P:

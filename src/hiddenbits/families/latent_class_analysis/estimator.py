@@ -1,36 +1,41 @@
-"""`LatentClassAnalysis`, and its score function for standard errors. The model itself is in `nodes/classes.py`."""
+"""`LatentClassAnalysis`. The model itself is in `nodes/classes.py`."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from itertools import pairwise
+import math
+from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import replace
 from numbers import Integral, Real
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from hiddenbits.array_types import Floats, Randomness
-from hiddenbits.data import Block
+from hiddenbits.data import Table
+from hiddenbits.data.added_column import with_nominal_column
 from hiddenbits.data.coding.coded_columns import CodedColumn, Method
+from hiddenbits.data.layout import layout_of
+from hiddenbits.data.request import HandleUnknown
 from hiddenbits.display import SummaryTable
 from hiddenbits.engine import Settings
-from hiddenbits.families._base.columns import column_names, column_sizes, level_names, numbers_of_columns
-from hiddenbits.families._base.parameters import COLUMN_TYPES, COMMON, N_INIT, ColumnTypes, HiddenParts
+from hiddenbits.families._base.columns import column_names, column_sizes, level_names, number_names, numbers_of_columns
+from hiddenbits.families._base.parameters import COLUMN_TYPES, COMMON, HANDLE_UNKNOWN, N_INIT, ColumnTypes, HiddenParts
 from hiddenbits.families._base.transformer import ClassesEstimator
+from hiddenbits.families.latent_class_analysis.given import given_arrays, known_classes
+from hiddenbits.families.latent_class_analysis.score_function import ClassScoreFunction
 from hiddenbits.families.latent_class_analysis.sql import posterior_query
 from hiddenbits.families.nodes.classes import Classes
-from hiddenbits.families.nodes.columns.levels import softmax_levels
-from hiddenbits.families.nodes.columns.real import TIED, VARIANCE_FLOOR, n_free
+from hiddenbits.families.nodes.columns.real import TIED
 from hiddenbits.families.nodes.mixed import MixedParams
 from hiddenbits.families.nodes.params import NodeCounts, NodeParams
-from hiddenbits.maths.free_parameters import FreeParameters, Quantity
-from hiddenbits.maths.numerics import LARGEST_LOGIT, shares_at, sigmoid
+from hiddenbits.store.validation import require
 
+PARAMETERS: list[object] = [dict, BaseEstimator, None]
 TINY_TABLE_FLOPS = 200_000  # up to so many floating-point operations in an iteration, n_init="auto" is 8
 AGREEMENT_NATS, AGREEMENT_TOLS = 0.01, 10.0  # restarts at one maximum may differ by 0.01 nats + 10 tol per row
 
@@ -58,6 +63,10 @@ class LatentClassAnalysis(ClassesEstimator[NodeParams, NodeCounts]):
     covariance_type : {"diag", "full", "tied", "tied_diag"}, default="diag"
         Continuous columns within a class: independent of each other with variances of each class ("diag") or of all
         classes ("tied_diag"), or with covariances of each class ("full") or of all classes ("tied").
+    handle_unknown : {"error", "missing"}, default="error"
+        What methods over rows and `partial_fit` do with values of nominal, ordinal and recoded columns that did not
+        occur in the fit: raise an error, or read them as missing, with one warning that counts them. A table on disk is
+        then read once more.
     prior_strength : float, default=1.0
         Strength of the prior on the parameters of each class, in pseudo-rows with the proportions, variances and mean
         counts of the table (Beta, Dirichlet, inverse gamma or Wishart, and gamma distributions); 0 gives maximum
@@ -75,6 +84,13 @@ class LatentClassAnalysis(ClassesEstimator[NodeParams, NodeCounts]):
         Convergence tolerance: the smallest increase of the objective in an iteration, in nats per row.
     threshold : float, optional
         Binarize numbers: 1 if above the threshold. By default only 0 and 1 are accepted.
+    start : dict of tables or fitted LatentClassAnalysis, optional
+        Parameters with which the only restart begins: a fitted model, or tables as `summary` has them, of probabilities
+        ("profiles") and shares ("classes", by default equal). The classes keep their order.
+    fixed : dict of tables or fitted LatentClassAnalysis, optional
+        Parameters that stay as they are, in the same form. Other parameters are free: those of lines or columns that a
+        table does not have, or where it has NaN. The levels of a column are fixed together, and so are the shares. The
+        classes keep their order, and fixed parameters have no prior.
     random_state : int, RandomState or None, default=None
         Seed of the start values.
 
@@ -124,9 +140,22 @@ class LatentClassAnalysis(ClassesEstimator[NodeParams, NodeCounts]):
     >>> groups = LatentClassAnalysis(2, column_types="continuous", random_state=0).fit(ages)
     >>> groups.means_.shape, groups.predict_proba(ages).shape
     ((2, 2), (101, 2))
+
+    Begin where another fit ended, or with tables of one's own, which may fix a part of the parameters:
+
+    >>> LatentClassAnalysis(2, start=model).fit(X).n_iter_
+    2
+    >>> tables = {"profiles": {"column": ["x0", "x3"], "class_1": [0.0, 1.0]}}
+    >>> fixed = LatentClassAnalysis(2, fixed=tables, random_state=0).fit(X)
+    >>> fixed.probabilities_.round(2)
+    array([[0.  , 0.01, 0.99, 1.  ],
+           [0.99, 0.99, 0.01, 0.01]])
+    >>> model.n_parameters_, fixed.n_parameters_
+    (9, 7)
     """
 
     _prior_settings = ("prior_strength",)
+    _not_saved = ("start", "fixed")
     _usual_restarts = 2
     _hidden_parts: ClassVar[tuple[HiddenParts, ...]] = (HiddenParts("classes"),)
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
@@ -135,8 +164,16 @@ class LatentClassAnalysis(ClassesEstimator[NodeParams, NodeCounts]):
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "column_types": COLUMN_TYPES,
         "covariance_type": [StrOptions({"diag", "full", "tied", "tied_diag"})],
+        "handle_unknown": HANDLE_UNKNOWN,
         "prior_strength": [Interval(Real, 0, None, closed="left")],
+        "start": PARAMETERS,
+        "fixed": PARAMETERS,
     }
+
+    # Set by fit.
+    _start_values: Mapping[str, Floats] | None = None
+    _fixed: Mapping[str, NDArray[np.bool_]] | None = None
+    _has_known_classes: bool = False
 
     def __init__(
         self,
@@ -144,23 +181,29 @@ class LatentClassAnalysis(ClassesEstimator[NodeParams, NodeCounts]):
         *,
         column_types: ColumnTypes = "auto",
         covariance_type: Literal["diag", "full", "tied", "tied_diag"] = "diag",
+        handle_unknown: HandleUnknown = "error",
         prior_strength: float = 1.0,
         online_passes: int = 0,
         n_init: int | Literal["auto"] = "auto",
         max_iter: int = 1000,
         tol: float = 1e-6,
         threshold: float | None = None,
+        start: object = None,
+        fixed: object = None,
         random_state: Randomness = None,
     ) -> None:
         self.n_components = n_components
         self.column_types = column_types
         self.covariance_type = covariance_type
+        self.handle_unknown = handle_unknown
         self.prior_strength = prior_strength
         self.online_passes = online_passes
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
         self.threshold = threshold
+        self.start = start
+        self.fixed = fixed
         self.random_state = random_state
 
     def to_sql(self, table: str | Sequence[str], *, id: str | Sequence[str] = ()) -> str:  # noqa: A002
@@ -186,10 +229,11 @@ class LatentClassAnalysis(ClassesEstimator[NodeParams, NodeCounts]):
         Notes
         -----
         NULL, and values that the fit read as missing ("n/a", codes), are missing values. If a row has a value that did
-        not occur in the fit, its probabilities are NULL. Values are compared as text: 1, 1.0, "1" and TRUE are equal,
-        and so are "Yes" and "yes"; words without a known meaning must be spelled as in the fit. Text in a column of
-        numbers, other than missing values, is an error of the database. With ``covariance_type="full"`` or
-        ``"tied"`` probabilities are NULL if some of the continuous cells of a row are missing, and others not.
+        not occur in the fit, its probabilities are NULL, unless ``handle_unknown="missing"``. Values are compared as
+        text: 1, 1.0, "1" and TRUE are equal, and so are "Yes" and "yes"; words without a known meaning must be spelled
+        as in the fit. Text in a column of numbers, other than missing values, is an error of the database. With
+        ``covariance_type="full"`` or ``"tied"`` probabilities are NULL if some of the continuous cells of a row are
+        missing, and others not.
 
         Examples
         --------
@@ -208,7 +252,9 @@ class LatentClassAnalysis(ClassesEstimator[NodeParams, NodeCounts]):
         2    2    0.501    0.499
         """
         check_is_fitted(self, "_params")
-        return posterior_query(self._params, self._coded_columns(), self._latent_names(), table, id)
+        unknown = "-1" if self.handle_unknown == "missing" else "NULL"
+        columns = self._coded_columns()
+        return posterior_query(self._params, columns, self._latent_names(), table, id, unknown=unknown)
 
     def _coded_columns(self) -> list[CodedColumn]:
         """Return how each column is read, with its name in a database."""
@@ -221,6 +267,10 @@ class LatentClassAnalysis(ClassesEstimator[NodeParams, NodeCounts]):
     def _with_extra_restarts(self, settings: Settings, flops: float) -> Settings:
         return replace(settings, n_init=8 if flops <= TINY_TABLE_FLOPS else 3)
 
+    def _settings_for(self, settings: Settings, model: Any, weight: float, n_columns: int) -> Settings:
+        settings = super()._settings_for(settings, model, weight, n_columns)
+        return settings if self.start is None else replace(settings, n_init=1, start_rows=None)
+
     def _model(self) -> Classes:
         n_continuous, n_counts = numbers_of_columns(self)
         return Classes(
@@ -230,7 +280,101 @@ class LatentClassAnalysis(ClassesEstimator[NodeParams, NodeCounts]):
             n_continuous=n_continuous,
             n_counts=n_counts,
             covariance_type=self.covariance_type,
+            start_values=self._start_values,
+            fixed=self._fixed,
         )
+
+    def _begin_fit(self, table: Table, y: object) -> Table:
+        start, values = given_arrays(self, "start", complete=True), given_arrays(self, "fixed")
+        self._fixed = {name: ~np.isnan(array) for name, array in values.items()} or None
+        for name, array in start.items():
+            values[name] = np.where(np.isnan(values[name]), array, values[name]) if name in values else array
+        self._start_values = values or None
+        classes = known_classes(y, self.n_components, table.shape[0])
+        self._has_known_classes = classes is not None and self.n_components > 1
+        return table if classes is None else with_nominal_column(table, classes, self.n_components)
+
+    def _model_for_fit(self, model: Any, table: Table) -> Any:
+        if not self._has_known_classes:
+            return model
+        K, free = self.n_components, np.zeros((self._n_bits, self.n_components), bool)
+        known = np.ones((K, K))  # the bits of known classes stay as they are; the model does not use their numbers
+        start_values, fixed = dict(model.start_values or {}), dict(model.fixed or {})
+        fixed["probabilities"] = np.vstack([fixed.get("probabilities", free), known == 1.0])
+        if start_values:
+            start_values["probabilities"] = np.vstack([start_values["probabilities"], known / K])
+        sizes = (*layout_of(model.sizes, self._n_bits).sizes, K)
+        return replace(model, sizes=sizes, start_values=start_values, fixed=fixed, has_known_classes=True)
+
+    def _canonical_params(self, params: NodeParams) -> NodeParams:
+        return params.reordered("d", np.arange(self._n_bits)) if self._has_known_classes else params
+
+    def _order_classes(self, params: NodeParams) -> NodeParams:
+        return params if self._has_known_classes or self._start_values else super()._order_classes(params)
+
+    @property
+    def _n_bits(self) -> int:
+        return layout_of(column_sizes(self), self.n_features_in_).n_bits
+
+    def fit(self, X: object, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the model to a table; the classes of some rows may be known.
+
+        Parameters
+        ----------
+        X : array, sparse array or matrix, frame, path or Table of shape (rows, columns)
+            Anything that `open_table` opens, with missing values (NaN, None, masked). Two-valued columns of frames and
+            files are recoded; `coding_` shows how.
+        y : array of shape (rows,), optional
+            The class of each row, counted from 0; NaN, None or -1 where it is not known. The classes keep these
+            numbers, and `trace_` includes ln P(y); other methods, such as `predict`, use X alone. A `y` without missing
+            values is ignored, as in all scikit-learn estimators without a target: pipelines pass the target of their
+            last step to every step.
+        sample_weight : str or array of shape (rows,), optional
+            Weight of each row; a weight of 2 counts as two equal rows. A string is the name of the column of a frame or
+            file that has the weights, such as counts of equal rows; it does not enter the model.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from hiddenbits import LatentClassAnalysis
+        >>> X = np.repeat([[1, 1, 1, 0], [0, 0, 0, 1]], [80, 20], axis=0)
+        >>> y = np.full(100, -1)
+        >>> y[-1] = 0                             # the last row is in the first class, which is the smaller one
+        >>> LatentClassAnalysis(2, random_state=0).fit(X, y).weights_.round(2)
+        array([0.2, 0.8])
+        """
+        fitted: Self = super().fit(X, y, sample_weight)
+        return fitted
+
+    def _refit(self, X: object, sample_weight: ArrayLike | None = None, *, tol: float | None = None) -> Self:
+        if self._has_known_classes:
+            raise ValueError("This model was fitted with known classes (y), which a refit would lack. Fit without y.")
+        return super()._refit(X, sample_weight, tol=tol)
+
+    def __sklearn_clone__(self) -> Self:
+        bare = copy(self).set_params(start=None, fixed=None)  # a clone of a fitted model would not be fitted
+        cloned: Self = super(LatentClassAnalysis, bare).__sklearn_clone__()
+        cloned.start, cloned.fixed = self.start, self.fixed
+        return cloned
+
+    def _extra_meta(self) -> dict[str, object]:
+        masks = (self._fixed or {}).items()
+        fixed = {name: [list(mask.shape), np.packbits(mask).tobytes().hex()] for name, mask in masks}
+        extra = {"fixed": fixed, "has_known_classes": self._has_known_classes}
+        return {name: value for name, value in extra.items() if value}
+
+    def _restore_extra_meta(self, extra: dict[str, Any]) -> None:
+        require(set(extra) <= {"fixed", "has_known_classes"}, "its description is not complete")
+        self._has_known_classes = bool(extra.get("has_known_classes"))
+        fixed = {}
+        for name, (shape, text) in extra.get("fixed", {}).items():
+            bits = np.unpackbits(np.frombuffer(bytes.fromhex(text), np.uint8))
+            fixed[name] = bits[: math.prod(shape)].reshape(shape) == 1
+        self._fixed = fixed or None
 
     def _tables(self) -> dict[str, SummaryTable]:
         tables = self._class_tables(self.weights_, self.probabilities_)
@@ -238,9 +382,7 @@ class LatentClassAnalysis(ClassesEstimator[NodeParams, NodeCounts]):
 
     def _number_tables(self) -> dict[str, SummaryTable]:
         """Return the tables of means, variances or covariances, and rates; one line per column."""
-        names, classes, coding = {"continuous": list[str](), "count": list[str]()}, self._latent_names(), self._coding
-        for column in () if coding is None else coding.number_columns:
-            names[column.how].append(column.name if coding is None or coding.named else f"x{column.name}")
+        names, classes = number_names(self), self._latent_names()
         covariances, tables = self.covariances_, dict[str, SummaryTable]()
         by_column = [("means", "Means in each class", "continuous", self.means_)]
         if covariances.ndim == 2:
@@ -311,249 +453,9 @@ class LatentClassAnalysis(ClassesEstimator[NodeParams, NodeCounts]):
     @property
     def n_parameters_(self) -> int:
         """Number of free parameters."""
-        K, (n_continuous, n_counts) = len(self.weights_), numbers_of_columns(self)
-        of_class = self._params.layout.n_free + n_continuous + n_counts
-        return K * (of_class + 1) - 1 + n_free(n_continuous, K, self.covariance_type)
-
-
-# The score of a row (gradient of ln P(row)) and the observed information, for standard errors.
-#
-# Coordinates: ln pi_k - ln pi_c for every class k except the largest, c; then, class by class, logit(theta_kj) of a
-# binary column, ln p_kl - ln p_kc for every level l except the most probable one in the class, c, the mean m of a
-# continuous column (in units of its scale), ln rate of a count, ln v of a continuous column; ln v that all classes
-# share come last. If the class k of a row were known, its complete-data score S would be [k = l] - pi_l for each class
-# l, and in class k, with o_j = 1 if the cell of its column is observed, o_j (x_j - theta_kj) for each bit,
-# o_j (z_j - m_kj) / v_kj for each mean, o_j ((z_j - m_kj)^2 / v_kj - 1) / 2 for each ln v, and o_j (x_j - rate_kj) for
-# each ln rate. The score of the row is the posterior mean of S (Fisher's identity), and its information is
-# E[-S'] - Var[S] (Louis' formula).
-
-BOUNDARY_ROWS = 0.01  # a probability is at the boundary if fewer rows of its class are expected to have the rarer value
-
-
-@dataclass(frozen=True, eq=False)
-class ClassScoreFunction:
-    """The score function of latent classes at given parameters."""
-
-    model: Classes
-    params: NodeParams
-
-    @property
-    def n_coordinates(self) -> int:
-        """Number of coordinates."""
-        return int(self._class_ends[-1]) + (self._n_continuous if self._is_tied else 0)
-
-    @property
-    def free_classes(self) -> NDArray[np.intp]:
-        """The classes whose weight has a coordinate: all but the largest."""
-        return np.delete(np.arange(len(self.params.weights)), int(np.argmax(self.params.weights)))
-
-    @cached_property
-    def is_free(self) -> NDArray[np.bool_]:
-        """Which bits have a coordinate in each class, (K, d): all except the most probable level of each column."""
-        theta, layout = self.params.probabilities.T, self.params.layout
-        is_free = np.ones(theta.shape, bool)
-        for start, size in zip(layout.starts, layout.sizes, strict=True):
-            if size > 1:
-                is_free[np.arange(len(theta)), start + theta[:, start : start + size].argmax(axis=1)] = False
-        return is_free
-
-    @cached_property
-    def _numbers(self) -> tuple[Floats, Floats, Floats]:
-        """Means, variances and rates, (K, columns), the first two in units of z."""
-        params = self.params
-        if not isinstance(params, MixedParams):
-            none = np.zeros((len(params.weights), 0))
-            return none, none, none
-        return params.means.T, params.covariances[:, 0].T, params.rates.T
-
-    @property
-    def _n_continuous(self) -> int:
-        return int(self._numbers[0].shape[1])
-
-    @property
-    def _is_tied(self) -> bool:
-        return self.model.covariance_type in TIED
-
-    @cached_property
-    def _class_ends(self) -> list[int]:
-        """The first coordinate of each class, and the end of those of the last class."""
-        means, _, rates = self._numbers
-        n_numbers = means.shape[1] * (1 if self._is_tied else 2) + rates.shape[1]
-        sizes = self.is_free.sum(axis=1) + n_numbers
-        return (len(self.params.weights) - 1 + np.concatenate([[0], np.cumsum(sizes)])).tolist()  # type: ignore[no-any-return]
-
-    @cached_property
-    def _coordinates(self) -> list[NDArray[np.intp]]:
-        """The coordinates of the parameters of each class: of bits, means, ln rates, and ln v, which may be shared."""
-        shared = np.arange(self._class_ends[-1], self.n_coordinates)
-        return [np.append(np.arange(*ends), shared) for ends in pairwise(self._class_ends)]
-
-    def _parts(self, k: int) -> list[NDArray[np.intp]]:
-        """Return the coordinates of a class: those of its free bits, means, ln rates and ln v."""
-        (means, _, rates), n_bits = self._numbers, int(self.is_free[k].sum())
-        return np.split(self._coordinates[k], np.cumsum([n_bits, means.shape[1], rates.shape[1]]))
-
-    def _jacobian(self, k: int) -> Floats:
-        """Return the derivatives of the probabilities of a class by their logits, (d, d).
-
-        theta (1 - theta) for a binary column; diag(p) - p p' for the levels of a column.
-        """
-        theta, layout = self.params.probabilities[:, k], self.params.layout
-        same_column = layout.is_level[:, None] & (layout.columns[:, None] == layout.columns)
-        diagonal = theta * np.where(layout.is_level, 1.0, 1.0 - theta)
-        return np.asarray(np.diag(diagonal) - same_column * np.outer(theta, theta))
-
-    def free_parameters(self, weight: float) -> FreeParameters:
-        """Return the coordinates of a fit to rows of this weight."""
-        params, s, free_classes, is_free = self.params, self.model.prior_strength, self.free_classes, self.is_free
-        pi, theta, m, is_level = params.weights, params.probabilities.T, params.prior_mean, params.layout.is_level
-        (K, d), p = theta.shape, self.n_coordinates
-        means, variances, rates = self._numbers
-        log_pi = np.log(pi)
-        empty_class = weight * pi < BOUNDARY_ROWS
-        rarer = np.where(is_level, theta, np.minimum(theta, 1.0 - theta))
-        at_boundary = (weight * pi[:, None] * rarer < BOUNDARY_ROWS) & (s == 0.0)
-        largest = (
-            np.maximum.reduceat(np.log(theta), params.layout.starts, axis=1)[:, params.layout.columns] if d else 0.0
-        )
-        logits = np.where(is_level, np.log(theta) - largest, params.scores.x_coefs.T)
-        prior_rates = params.prior_rates if isinstance(params, MixedParams) else np.zeros(0)
-        vector, gradient, border = np.zeros(p), np.zeros(p), np.zeros(p, bool)
-        curvature, jacobian_pi, jacobian_theta = np.zeros((p, p)), np.zeros((K, p)), np.zeros((K, d, p))
-        jacobians = [np.zeros((*array.shape, p)) for array in (means, variances, rates)]
-        vector[: K - 1], border[: K - 1] = log_pi[free_classes] - log_pi.max(), empty_class[free_classes]
-        jacobian_pi[:, : K - 1] = (np.diag(pi) - np.outer(pi, pi))[:, free_classes]
-        n_priors = K if self._is_tied else 1  # of tied variances, the prior counts once
-        for k in range(K):
-            of_bits, of_means, of_rates, of_variances = parts = self._parts(k)
-            free, jacobian, v, rate = is_free[k], self._jacobian(k), variances[k], rates[k]
-            vector[np.concatenate(parts)] = np.concatenate([logits[k, free], means[k], np.log(rate), np.log(v)])
-            gradient[of_bits], gradient[of_rates] = (s * (m - theta[k]))[free], s * (prior_rates - rate)
-            gradient[of_variances] += 0.5 * s * (1.0 / v - 1.0) / n_priors
-            curvature[np.ix_(of_bits, of_bits)] = s * jacobian[np.ix_(free, free)]
-            curvature[of_rates, of_rates] = s * rate
-            curvature[of_variances, of_variances] += 0.5 * s / v / n_priors
-            at_floor = [v <= 2.0 * VARIANCE_FLOOR, (weight * pi[k] * rate < BOUNDARY_ROWS) & (s == 0.0)]
-            border[of_bits], border[of_variances], border[of_rates] = at_boundary[k, free], *at_floor
-            border[np.concatenate(parts[:3])] |= empty_class[k]
-            jacobian_theta[k][:, of_bits] = jacobian[:, free]
-            for array, coordinates, values in zip(
-                jacobians, (of_means, of_variances, of_rates), (np.ones(len(v)), v, rate), strict=True
-            ):
-                array[k, np.arange(len(values)), coordinates] = values
-        quantities = [
-            Quantity("weights", pi, jacobian_pi, ("class",), "probability"),
-            Quantity("probabilities", theta, jacobian_theta.reshape(-1, p), ("class", "column"), "probability"),
-        ]
-        if isinstance(params, MixedParams):
-            scales = params.scales[:, None]
-            of_means, of_variances, of_rates = (
-                (jacobian * factor).reshape(-1, p)
-                for jacobian, factor in zip(jacobians, (scales, scales**2, 1.0), strict=True)
-            )
-            quantities += [
-                Quantity("means", params.original_means.T, of_means, ("class", "continuous")),
-                Quantity(
-                    "covariances",
-                    params.original_covariances[:, 0].T,
-                    of_variances,
-                    ("class", "continuous"),
-                    "positive",
-                ),
-                Quantity("rates", rates, of_rates, ("class", "count"), "positive"),
-            ]
-        return FreeParameters(
-            vector=vector,
-            prior_gradient=gradient,
-            prior_curvature=curvature,
-            border=border,
-            ties=np.zeros((0, p)),
-            quantities=tuple(quantity for quantity in quantities if quantity.values.size),
-        )
-
-    def params_at(self, vector: Floats) -> NodeParams:
-        """Return the parameters at a vector of coordinates."""
-        params, layout, K = self.params, self.params.layout, len(self.params.weights)
-        log_weights = np.zeros(K)
-        log_weights[self.free_classes] = vector[: K - 1]
-        logits = np.zeros(self.is_free.shape)
-        means, variances, rates = (np.zeros(array.shape) for array in self._numbers)
-        for k in range(K):
-            of_bits, of_means, of_rates, of_variances = self._parts(k)
-            logits[k, self.is_free[k]] = np.clip(vector[of_bits], -LARGEST_LOGIT, LARGEST_LOGIT)
-            means[k], variances[k], rates[k] = vector[of_means], np.exp(vector[of_variances]), np.exp(vector[of_rates])
-        theta = sigmoid(np.ascontiguousarray(logits.T))
-        if not layout.all_binary:
-            theta = np.where(layout.is_level[:, None], softmax_levels(logits.T, layout), theta)
-        moved = params.with_values(shares_at(log_weights), theta)
-        if not isinstance(moved, MixedParams):
-            return moved
-        covariances = np.ascontiguousarray(variances.T[:, None, :]).reshape(params.covariances.shape)  # type: ignore[attr-defined]
-        return replace(moved, means=means.T.copy(), covariances=covariances, rates=rates.T.copy())
-
-    def _observed(self, block: Block) -> tuple[Floats, Floats, Floats]:
-        """Return x and z, 0 where missing, and which cells are observed: bits, continuous columns, counts."""
-        params, x = self.params, block.x.to_dense().astype(np.float64)
-        o = params.layout.recorded(block.x, block.observed).astype(np.float64)
-        if not isinstance(params, MixedParams) or block.numbers is None:
-            return x, np.zeros((len(x), 0)), o
-        numbers = np.concatenate([params.standardized(block.numbers), block.numbers[:, self._n_continuous :]], axis=1)
-        return x, np.nan_to_num(numbers), np.concatenate([o, ~np.isnan(numbers)], axis=1)
-
-    def _scores_of_class(self, k: int, cells: tuple[Floats, Floats, Floats], r: Floats) -> tuple[Floats, Floats]:
-        """Return S of each row if its class is k, and Sum_n r_n E[-S']; both by the coordinates of the class."""
-        (x, numbers, o), d, q = cells, self.params.probabilities.shape[0], self._n_continuous
-        (means, variances, rates), free = self._numbers, self.is_free[k]
-        o_bits, o_real, o_counts = o[:, :d], o[:, d : d + q], o[:, d + q :]
-        v = variances[k]
-        deviations = o_real * (numbers[:, :q] - means[k])
-        squares = deviations**2 / v
-        scores = [
-            (x - o_bits * self.params.probabilities[:, k])[:, free],
-            deviations / v,
-            o_counts * (numbers[:, q:] - rates[k]),
-            0.5 * (squares - o_real),
-        ]
-        n_bits, n_counts = int(free.sum()), rates.shape[1]
-        information = np.zeros((n_bits + n_counts + 2 * q,) * 2)
-        information[:n_bits, :n_bits] = ((r @ o_bits)[:, None] * self._jacobian(k))[np.ix_(free, free)]
-        of_means = n_bits + np.arange(q)
-        of_counts, of_variances = n_bits + q + np.arange(n_counts), n_bits + q + n_counts + np.arange(q)
-        information[of_means, of_means] = (r @ o_real) / v
-        information[of_means, of_variances] = information[of_variances, of_means] = (r @ deviations) / v
-        information[of_variances, of_variances] = 0.5 * (r @ squares)
-        information[of_counts, of_counts] = (r @ o_counts) * rates[k]
-        return np.concatenate(scores, axis=1), information
-
-    def _gradients(self, r: Floats, scores: list[Floats]) -> Floats:
-        """Return the posterior mean of the complete-data score."""
-        out = np.zeros((len(r), self.n_coordinates))
-        out[:, : len(self.free_classes)] = (r - self.params.weights)[:, self.free_classes]
-        for k, of_class in enumerate(scores):
-            out[:, self._coordinates[k]] += r[:, k, None] * of_class
-        return out
-
-    def gradients(self, block: Block) -> Floats:
-        """Return the gradient of ln P(row) of each row."""
-        r, cells = self.model.posterior(self.params, self.model.prepare(self.params), block), self._observed(block)
-        return self._gradients(r, [self._scores_of_class(k, cells, r[:, k])[0] for k in range(r.shape[1])])
-
-    def information(self, block: Block) -> Floats:
-        """Return minus the second derivatives of the weighted log-likelihood: E[-S'] - E[S S'] + E[S] E[S]'."""
-        r, cells = self.model.posterior(self.params, self.model.prepare(self.params), block), self._observed(block)
-        pi, free_classes, w, K = self.params.weights, self.free_classes, block.weights, len(self.params.weights)
-        wr = w[:, None] * r
-        scores, expected = zip(*(self._scores_of_class(k, cells, wr[:, k]) for k in range(K)), strict=True)
-        g = self._gradients(r, list(scores))
-        total = (g * w[:, None]).T @ g  # E[S] E[S]'
-        size = wr.sum(axis=0)
-        score_pi = np.eye(K) - pi  # row k: [k = l] - pi_l, the score of the class weights if the class is k
-        block_pi = w.sum() * (np.diag(pi) - np.outer(pi, pi)) - (score_pi * size[:, None]).T @ score_pi
-        total[: K - 1, : K - 1] += block_pi[np.ix_(free_classes, free_classes)]
-        for k, of_class in enumerate(self._coordinates):
-            weighted = scores[k] * wr[:, k : k + 1]
-            cross = np.outer(score_pi[k, free_classes], weighted.sum(axis=0))
-            total[: K - 1, of_class] -= cross
-            total[of_class, : K - 1] -= cross.T
-            total[np.ix_(of_class, of_class)] += expected[k] - weighted.T @ scores[k]
-        return total
+        function, params = ClassScoreFunction(self._model(), self._params), self._params
+        if not isinstance(params, MixedParams) or not params.has_covariances:
+            return function.n_coordinates
+        free = ~function.fixed.get("covariances", np.zeros(params.covariances.shape, bool))
+        of_class = free[np.tril_indices(len(free))].sum(axis=0)
+        return function.n_coordinates + int(of_class[0] if self.covariance_type in TIED else of_class.sum())

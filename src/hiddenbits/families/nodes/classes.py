@@ -28,19 +28,21 @@ every comparison: independent columns. Freund & Haussler (1994, section 4) use l
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import cache
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from hiddenbits.array_types import Floats
+from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data import Block
 from hiddenbits.data.layout import Layout, layout_of
 from hiddenbits.data.numbers import NumberSums
 from hiddenbits.data.rows_by_content import weighted_rows
 from hiddenbits.data.summary import ColumnSums
+from hiddenbits.families.nodes import posterior as e_step
 from hiddenbits.families.nodes.columns import levels
 from hiddenbits.families.nodes.mixed import (
     MixedCounts,
@@ -53,10 +55,12 @@ from hiddenbits.families.nodes.mixed import (
     updated_numbers,
 )
 from hiddenbits.families.nodes.model import NodeModel
-from hiddenbits.families.nodes.params import NodeCounts, NodeParams, NodeScores
+from hiddenbits.families.nodes.params import NodeCounts, NodeParams, NodeScores, with_kept
 from hiddenbits.families.nodes.posterior import footprint
 from hiddenbits.maths.numerics import LARGEST_LOGIT, TINY, class_shares, share_or, sigmoid
 from hiddenbits.model_api import AsOnSubsample, Declared, Footprint, Key, Passes
+
+LOG_ZERO = -1e9  # ln P(known class | another class): its exponential is 0, but no likelihood overflows
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,13 @@ class Classes(AsOnSubsample, NodeModel[NodeParams], Declared[NodeParams]):
         Number of columns of numbers.
     covariance_type : {"diag", "full", "tied", "tied_diag"}
         Variances or covariances of continuous columns, of each class or of all.
+    start_values : mapping of arrays or None
+        Parameters with which a fit begins, by the name of their array; NaN where the start chooses them. Those of
+        columns of numbers are in the units of the table.
+    fixed : mapping of arrays or None
+        Which parameters stay as they are at the start, by the name of their array. They have no prior.
+    has_known_classes : bool
+        Whether the last column is nominal and has the classes of rows whose class is known.
     """
 
     n_components: int = 2
@@ -87,6 +98,9 @@ class Classes(AsOnSubsample, NodeModel[NodeParams], Declared[NodeParams]):
     n_continuous: int = 0
     n_counts: int = 0
     covariance_type: str = "diag"
+    start_values: Mapping[str, Floats] | None = field(default=None, compare=False)
+    fixed: Mapping[str, AnyArray] | None = field(default=None, compare=False)
+    has_known_classes: bool = False
 
     letters: ClassVar = {"K": ("n_components", "classes")}
 
@@ -114,7 +128,7 @@ class Classes(AsOnSubsample, NodeModel[NodeParams], Declared[NodeParams]):
 
     def start(self, summary: ColumnSums, key: Key, passes: Passes) -> NodeParams:
         """Return initial classes from some of the rows: k-means clusters, or random memberships (see below)."""
-        layout = self.layout(len(summary.means))
+        layout, values = self.layout(len(summary.means)), self.start_values or {}
         means = levels.normalize_levels(summary.means[:, None], layout)[:, 0]
         m = means
         if self.prior_mean is not None:
@@ -122,26 +136,61 @@ class Classes(AsOnSubsample, NodeModel[NodeParams], Declared[NodeParams]):
         has_numbers, of_rows = self.n_continuous + self.n_counts, None
         if self.n_components == 1:
             params = NodeParams.of(np.ones(1), means[:, None], m, layout)
+        elif values and not any(np.isnan(array).any() for array in values.values()):
+            params = NodeParams.of(np.ones(self.n_components), np.ones((len(m), self.n_components)), m, layout)
         else:
             of_rows = classes_of_rows(self.n_components, means, layout, summary.numbers, key, passes)
             params = NodeParams.of(of_rows.weights, of_rows.probabilities, m, layout)
-        if not has_numbers:
-            return params
-        rows = () if of_rows is None else (of_rows.numbers, of_rows.memberships, of_rows.pseudo_rows)
-        return start_of_numbers(params, summary, self.n_continuous, self.covariance_type, *rows)
+        if has_numbers:
+            rows = () if of_rows is None else (of_rows.numbers, of_rows.memberships, of_rows.pseudo_rows)
+            params = start_of_numbers(params, summary, self.n_continuous, self.covariance_type, *rows)
+            values = {name: params.in_own_units(name, array) for name, array in values.items()}
+        if of_rows is not None and (values or self.has_known_classes):
+            params = self._matched(params, values, passes)
+        chosen = {name: np.where(np.isnan(array), getattr(params, name), array) for name, array in values.items()}
+        return replace(params, **chosen)
+
+    def _matched(self, params: NodeParams, values: Mapping[str, Floats], passes: Passes) -> NodeParams:
+        """Return the classes of a start in the order that agrees best with given parameters and known classes."""
+        from scipy.optimize import linear_sum_assignment  # imported here, because it takes long
+
+        K = self.n_components
+        cost = np.zeros((K, K))  # of taking a class of the start (column) as a class of the user (row)
+        for name in values.keys() - {"covariances"}:  # squared differences, but for what all columns share
+            own, given = np.atleast_2d(getattr(params, name), values[name])
+            cost += ~np.isnan(given).T @ own**2 - 2.0 * np.nan_to_num(given).T @ own
+        if self.has_known_classes:
+            params.probabilities[-K:] = 1.0 / K  # so that the posterior does not depend on known classes
+            rows: Floats = passes(partial(e_step.expected_counts, params.scores)).ones[-K:]
+            cost -= rows / max(float(rows.sum()), TINY)
+        return params.reordered("K", linear_sum_assignment(cost)[1])
+
+    def prepare(self, params: NodeParams) -> NodeScores:
+        """Return the coefficients of ln P(x, class); a row of known class has no other."""
+        if not self.has_known_classes:
+            return params.scores
+        K, x_coefs = self.n_components, params.scores.x_coefs.copy()
+        x_coefs[-K:] = np.where(np.eye(K) == 1.0, 0.0, LOG_ZERO)
+        return replace(params.scores, x_coefs=x_coefs)
 
     @property
     def has_prior(self) -> bool:
-        """Whether the prior keeps parameters finite where a column does not vary."""
-        return self.prior_strength > 0.0
+        """Whether the prior keeps parameters finite where a column does not vary.
+
+        False with known classes: a subsample must have rows of each, or it could order the classes otherwise.
+        """
+        return self.prior_strength > 0.0 and not self.has_known_classes
 
     def objective(self, params: NodeParams, stats: NodeCounts) -> float:
         """Return log-likelihood plus log prior, s Sum_jk [ m_j ln theta_jk + (1 - m_j) ln(1 - theta_jk) ].
 
         With the coefficients a and c of `NodeScores` the prior is s Sum_k [ m.a_k + Sum_j c_jk ]. This holds for
-        levels, too: their prior is m ln p, with a = ln p and c = 0.
+        levels, too: their prior is m ln p, with a = ln p and c = 0. Fixed parameters have no prior.
         """
         scores = params.scores
+        if self.fixed and "probabilities" in self.fixed:
+            log_priors = params.prior_mean[:, None] * scores.x_coefs + scores.observed_coefs
+            return float(stats.bound) + self.prior_strength * float(log_priors[~self.fixed["probabilities"]].sum())
         c_sums = scores.offsets - scores.log_weights  # Sum_j c_jk
         log_prior = (params.prior_mean @ scores.x_coefs + c_sums).sum()
         if isinstance(params, MixedParams):
@@ -155,8 +204,8 @@ class Classes(AsOnSubsample, NodeModel[NodeParams], Declared[NodeParams]):
         theta = np.divide(ones, cells, out=ones) if s > TINY * weight else share_or(ones, cells, m, weight)
         updated = params.with_values(class_shares(stats.classes, weight), theta)
         if isinstance(params, MixedParams) and isinstance(stats, MixedCounts):
-            return replace(updated, **updated_numbers(params, stats, s, self.covariance_type))
-        return updated
+            updated = replace(updated, **updated_numbers(params, stats, s, self.covariance_type, self.fixed))
+        return with_kept(updated, params, self.fixed)
 
     def to_vector(self, params: NodeParams) -> Floats:
         """Return ln(pi_k / pi_1), and logit(theta) or ln p, for extrapolation of EM.
@@ -177,7 +226,9 @@ class Classes(AsOnSubsample, NodeModel[NodeParams], Declared[NodeParams]):
         log_odds = np.concatenate([[0.0], vector[: K - 1]])
         odds = np.exp(log_odds - log_odds.max())
         moved = params.with_values(class_shares(odds, odds.sum()), theta)
-        return replace(moved, **numbers_from_vector(of_numbers, params)) if isinstance(params, MixedParams) else moved
+        if isinstance(params, MixedParams):
+            moved = replace(moved, **numbers_from_vector(of_numbers, params))
+        return with_kept(moved, params, self.fixed)
 
     # Row functions that differ from those of `NodeModel`.
 
@@ -211,6 +262,8 @@ class Classes(AsOnSubsample, NodeModel[NodeParams], Declared[NodeParams]):
             shape = (self.n_continuous, width or 1, self.n_components)
             if params.covariances.shape != shape or len(params.prior_rates) != self.n_counts:
                 return "its columns of numbers are not those of the table"
+        if any(getattr(params, name).shape != mask.shape for name, mask in (self.fixed or {}).items()):
+            return "other parameters are fixed than it has"
         return super().mismatch(params)
 
 

@@ -67,6 +67,14 @@ class MixedParams(NodeParams):
         """Whether columns covary within nodes."""
         return bool(self.covariances.shape[1] > 1)
 
+    def in_own_units(self, name: str, values: Floats) -> Floats:
+        """Return values of one array, given in the user's units, in those of the parameters."""
+        scales = self.scales[:, None]
+        if name == "means":
+            return np.asarray((values - self.centers[:, None]) / scales)
+        other = self.scales[None, :] if self.has_covariances else scales
+        return np.asarray(values / (scales * other)[:, :, None]) if name == "covariances" else values
+
     def standardized(self, numbers: Floats) -> Floats:
         """Return z of the continuous columns of rows."""
         return np.asarray((numbers[:, : len(self.centers)] - self.centers) / self.scales)
@@ -220,13 +228,21 @@ def log_density(params: MixedParams, k: int, numbers: Floats) -> float:
 
 
 def updated_numbers(
-    params: MixedParams, stats: MixedCounts, prior_strength: float, covariance_type: str
+    params: MixedParams,
+    stats: MixedCounts,
+    prior_strength: float,
+    covariance_type: str,
+    fixed: Mapping[str, AnyArray] | None = None,
 ) -> dict[str, Any]:
-    """M-step: return the means, covariances and rates."""
+    """M-step: return the means, covariances and rates; `fixed` means stay, and variances are about them."""
     has_rows = stats.recorded > 0.0
     means = np.where(has_rows, stats.sums / np.where(has_rows, stats.recorded, 1.0), params.means)
-    cross = means[:, None, :] * (means[None, :, :] if params.has_covariances else means[:, None, :])
-    scatter = stats.products - np.broadcast_to(stats.recorded, means.shape)[:, None, :] * cross
+    if fixed and "means" in fixed:
+        means = _means_given(np.where(fixed["means"], params.means, means), means, ~fixed["means"], params)
+    cells = np.broadcast_to(stats.recorded, means.shape)[:, None, :]
+    m, sums = means[:, None], stats.sums[:, None]
+    m_other, other = (means[None], stats.sums[None]) if params.has_covariances else (m, sums)
+    scatter = stats.products - m * other - sums * m_other + cells * m * m_other
     return {
         "means": means,
         "covariances": real.updated_covariances(
@@ -234,6 +250,16 @@ def updated_numbers(
         ),
         "rates": count.updated_rates(stats.events, stats.counted, params.prior_rates, prior_strength, params.rates),
     }
+
+
+def _means_given(means: Floats, of_rows: Floats, free: AnyArray, params: MixedParams) -> Floats:
+    """Return means of which some are fixed: with covariances, the others move with them, by their regression."""
+    if params.has_covariances:
+        for k, f in enumerate(free.T):
+            precision = np.linalg.inv(params.covariances[:, :, k])
+            shift = precision[np.ix_(f, ~f)] @ (means[~f, k] - of_rows[~f, k])
+            means[f, k] -= np.linalg.solve(precision[np.ix_(f, f)], shift)
+    return means
 
 
 def log_prior_of_numbers(params: MixedParams, covariance_type: str) -> float:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Annotated, ClassVar, Protocol
+from typing import Annotated, ClassVar, Protocol, TypeVar
 
 import numpy as np
 
@@ -116,6 +116,9 @@ class HasNodes(Protocol):
         """The coefficients of ln P(x, node)."""
 
 
+N = TypeVar("N", bound="NodeParams")
+
+
 def _are_column_numbers(columns: AnyArray) -> bool:
     steps = np.diff(columns)
     return bool(not len(columns) or (columns[0] == 0 and np.isin(steps, (0.0, 1.0)).all()))
@@ -183,6 +186,14 @@ class NodeParams(Params):
             if (np.abs(layout.column_sums(p)[layout.is_level] - 1.0) > LEVEL_SUM_TOLERANCE).any():
                 return "the levels of a column must add up to 1"
         return None
+
+
+def with_kept(updated: N, previous: N, kept: Mapping[str, AnyArray] | None) -> N:
+    """Return updated parameters with the previous numbers where `kept`, masks by the names of arrays, is True."""
+    if not kept:
+        return updated
+    arrays = {name: np.where(mask, getattr(previous, name), getattr(updated, name)) for name, mask in kept.items()}
+    return replace(updated, **arrays)
 
 
 @dataclass(frozen=True, eq=False)

@@ -174,9 +174,3 @@ def n_coordinates(shape: tuple[int, ...]) -> int:
     """Return the length of `to_vector`."""
     q, width, n_nodes = shape
     return q * n_nodes if width <= 1 else n_nodes * q * (q + 1) // 2
-
-
-def n_free(n_columns: int, n_nodes: int, covariance_type: str) -> int:
-    """Return the number of free variances and covariances."""
-    of_one = n_columns if covariance_type in ("diag", "tied_diag") else n_columns * (n_columns + 1) // 2
-    return of_one if covariance_type in TIED else n_nodes * of_one
