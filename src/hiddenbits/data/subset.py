@@ -160,6 +160,6 @@ def repeat_rows(table: Table) -> Table:
     held = table.of_rows(x.take(rows), observed.take(rows), table.names, table.coding_of_levels)
     if read_as is not None:
         parts = {name: cells.part(0, len(counts)) for name, cells in read_as.cells.items()}
-        cells = {name: replace(part, rows=part.rows[rows]) for name, part in parts.items()}
+        cells = {name: part.take(rows) for name, part in parts.items()}
         read_as = replace(read_as, cells=cells)
     return replace(held, part_bytes=table.part_bytes, read_as=read_as)

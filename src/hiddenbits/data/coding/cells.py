@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from hiddenbits.array_types import Floats
+from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data.coding.vocabulary import Key, is_na, key_of, none_is_na
 
 Category = str | int | float | bool
@@ -55,6 +55,9 @@ class ColumnCells:
     form: str = ""
     number: type = float
 
+    def __len__(self) -> int:
+        return len(self.rows)
+
     @cached_property
     def keys(self) -> list[Key | None]:
         """The distinct values as they are compared; None for missing values, also for words such as "n/a"."""
@@ -79,6 +82,10 @@ class ColumnCells:
     def part(self, start: int = 0, stop: int | None = None) -> ColumnCells:
         """Return some rows of the column."""
         return replace(self, rows=self.rows[start:stop])
+
+    def take(self, rows: AnyArray) -> ColumnCells:
+        """Return the given rows of the column."""
+        return replace(self, rows=self.rows[rows])
 
     def listed(self, start: int = 0, stop: int | None = None) -> list[Any]:
         """Return the cells of some rows, None for a missing value."""

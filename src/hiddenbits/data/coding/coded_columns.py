@@ -466,7 +466,7 @@ class ReadColumns:
             p = completed[:, bits]
             as_bits = column.how == "above" and column.name not in self.cells  # one threshold for all columns
             cells = p[:, 0].tolist() if as_bits else column.decode(p)
-            if column.name in self.cells:
+            if column.name in self.cells and column.how not in NUMBERS:  # numbers are complete already
                 originals = self.cells[column.name].part(start, stop)
                 missing = [column.code_of(key) in (MISSING, UNKNOWN) for key in originals.keys]
                 if any(isinstance(value, str) for value in originals.values):

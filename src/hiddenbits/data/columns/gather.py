@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from numbers import Number
 from typing import Any
 
@@ -16,7 +16,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from narwhals.exceptions import DuplicateError
 
-from hiddenbits.array_types import AnyArray, Bytes, Rows
+from hiddenbits.array_types import AnyArray, Bytes, Floats, Rows
 from hiddenbits.data.cell_checks import check_form
 from hiddenbits.data.coding.cells import ColumnCells, compact, is_category
 from hiddenbits.data.coding.vocabulary import plain_number
@@ -25,6 +25,7 @@ from hiddenbits.quoting import quoted, redacted
 
 MAX_NUMBER_RANGE = 1 << 16  # whole numbers within such a range are numbered without sorting them
 MAX_COUNTED = 2000  # values that are counted one by one; a column with more has ids, numbers, dates or text
+SAMPLED_NUMBERS, MANY_NUMBERS = 1024, 256  # numbers are not told apart if of so many cells more than so many differ
 MAX_CACHED_VALUES = 32  # values of an Arrow array that are remembered from part to part
 
 
@@ -108,6 +109,54 @@ def _by_type(name: str, series: Any) -> ColumnCells:
     return _as_text(name, series.to_list(), "other")
 
 
+class NumberCells(ColumnCells):
+    """A column of many different numbers, NaN where missing: they are told apart only if somebody asks for values."""
+
+    array: AnyArray
+
+    def __init__(self, name: str, array: AnyArray, number: type) -> None:
+        self.__dict__.update(name=name, array=array, number=number)
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    @cached_property
+    def _distinct(self) -> tuple[list[Any], AnyArray]:
+        return _values_and_rows(self.array)
+
+    @cached_property
+    def values(self) -> list[Any]:
+        """The distinct values."""
+        return self._distinct[0]
+
+    @cached_property
+    def rows(self) -> AnyArray:
+        """For each row the number of its value."""
+        return self._distinct[1]
+
+    def numbers(self) -> Floats:
+        """Return the cells, NaN for a missing value."""
+        return self.array.astype(np.float64)
+
+    def part(self, start: int = 0, stop: int | None = None) -> NumberCells:
+        """Return some rows of the column."""
+        return self.take(np.s_[start:stop])
+
+    def take(self, rows: Any) -> NumberCells:
+        """Return the given rows of the column."""
+        return NumberCells(self.name, self.array[rows], self.number)
+
+    def listed(self, start: int = 0, stop: int | None = None) -> list[Any]:
+        """Return the cells of some rows, None for a missing value."""
+        cells = self.array[start:stop].astype(np.float64).tolist()
+        return [None if cell != cell else plain_number(cell) for cell in cells]
+
+    def examples(self) -> list[Any]:
+        """Return a value that shows the type of the column: whole numbers are ints."""
+        present = self.array[~np.isnan(self.array)]
+        return [0 if (present == np.rint(present)).all() else 0.5]
+
+
 def cells_of_numbers(name: str, numbers: AnyArray, *, boolean: bool = False) -> ColumnCells:
     """Return a column of numbers, in which NaN and masked cells are missing values; whole numbers are ints."""
     if np.ma.isMaskedArray(numbers):
@@ -117,9 +166,16 @@ def cells_of_numbers(name: str, numbers: AnyArray, *, boolean: bool = False) -> 
     if (bits := _bit_codes(numbers)) is not None:
         values = [False, True] if boolean else [0, 1]
         return ColumnCells(name, values if bits.max(initial=0) <= 1 else [*values, None], bits, number=kind)
+    sample = numbers[:: max(1, len(numbers) // SAMPLED_NUMBERS)]
+    if len(np.unique(sample[~np.isnan(sample)])) > MANY_NUMBERS:
+        return NumberCells(name, numbers, kind)
+    return ColumnCells(name, *_values_and_rows(numbers), number=kind)
+
+
+def _values_and_rows(numbers: AnyArray) -> tuple[list[Any], AnyArray]:
     distinct, rows = _distinct_numbers(np.asarray(numbers, np.float64))
     plain = [None if value != value else plain_number(value) for value in distinct.tolist()]
-    return ColumnCells(name, plain, compact(rows, len(plain)), number=kind)
+    return plain, compact(rows, len(plain))
 
 
 def _bit_codes(numbers: AnyArray) -> Bytes | None:

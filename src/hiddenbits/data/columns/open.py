@@ -41,7 +41,7 @@ def open_cells(
     """
     names = [column.name for column in cells]
     check_distinct(names)
-    check_shape(len(cells[0].rows) if cells else 0, len(cells))
+    check_shape(len(cells[0]) if cells else 0, len(cells))
     if request.names is not None:
         check_names(request.names, len(cells))
         check_distinct(request.names)

@@ -153,7 +153,7 @@ def _refuse_uncounted_values(coding: Coding, profiles: Mapping[str, ColumnProfil
     """Refuse to code values one by one if there are so many that not all of them were counted."""
     for column in coding.columns:
         limit = profiles[column.name].max_counted
-        if limit and column.how in ("values", *MULTI_BIT):
+        if limit and column.how in ("values", *MULTI_BIT) and column.how != "quantiles":
             raise TableError(
                 f"column {column.name!r} has more than {limit:,} different values, too many to recode one by one in a "
                 "table that stays on disk. Merge rare values, or exclude the column with drop=."

@@ -15,6 +15,7 @@ from hiddenbits.array_types import AnyArray
 from hiddenbits.data.coding.cells import keys_of
 from hiddenbits.data.coding.coded_columns import BIT_KEYS
 from hiddenbits.data.coding.vocabulary import MISSING_NUMBERS, Key, is_na, key_of, plain_number
+from hiddenbits.data.columns.gather import MANY_NUMBERS
 from hiddenbits.data.columns.protocol import ColumnBatch, Columns
 
 MISSING_CODES = np.array(sorted(MISSING_NUMBERS))
@@ -89,6 +90,8 @@ class _Tally:
 
     def add(self, batch: ColumnBatch) -> None:
         """Count some more cells."""
+        if math.isinf(self._max_values) and batch.numbers(self.name) is not None:
+            self._max_values = MANY_NUMBERS
         numbers = batch.numbers(self.name) if self._has_many else None
         if numbers is not None:
             values, counts = self._numbers.notable_counts(numbers)

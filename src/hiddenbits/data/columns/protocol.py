@@ -60,6 +60,9 @@ class Columns(Protocol):
         ...
 
 
+HEAD_ROWS = 1024
+
+
 @dataclass(frozen=True, eq=False)
 class HeldColumns:
     """Columns in memory. A batch, some rows of these columns, is of the same class."""
@@ -75,11 +78,14 @@ class HeldColumns:
     @property
     def n_rows(self) -> int:
         """Number of rows."""
-        return next((len(column.rows) for column in self.by_name.values()), 0)
+        return next((len(column) for column in self.by_name.values()), 0)
 
     def batches(self, start: int, stop: int, names: Sequence[str]) -> Iterator[HeldColumns]:
-        """Yield the rows."""
-        yield HeldColumns({name: self.by_name[name].part(start, stop) for name in names}, start)
+        """Yield the rows: first a few, from which a profile learns which columns have many different numbers."""
+        middle = min(start + HEAD_ROWS, stop)
+        for first, last in ((start, middle), (middle, stop)):
+            if first < last or first == start:
+                yield HeldColumns({name: self.by_name[name].part(first, last) for name in names}, first)
 
     def reading(self) -> AbstractContextManager[None]:
         """Return a context that does nothing: there is no file to name."""
@@ -89,8 +95,9 @@ class HeldColumns:
         """Return a column."""
         return self.by_name[name]
 
-    def numbers(self, _name: str) -> None:
-        """Return None: the distinct values of these columns are known."""
+    def numbers(self, name: str) -> AnyArray | None:
+        """Return a column of many different numbers; of others, the distinct values are known."""
+        return getattr(self.by_name[name], "array", None)
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,9 +31,10 @@ def counts_rows(
     numbers = [value for value, _ in column.values]
     if not all(isinstance(number, int) and number >= 0 for number in numbers) or max(numbers, default=0) < 2:
         return False
-    others = [(other, held.rows) for held, other in zip(cells, descriptions, strict=True) if other is not column]
-    answers = [rows for other, rows in others if other.inferred_type in ("binary", "two values", "ordinal", "nominal")]
-    if not answers or any(other.inferred_type in ("id", "text") for other, _ in others):
+    others = [(held, other) for held, other in zip(cells, descriptions, strict=True) if other is not column]
+    types = ("binary", "two values", "ordinal", "nominal")
+    answers = [held.rows for held, other in others if other.inferred_type in types]
+    if not answers or any(other.inferred_type in ("id", "text") for _, other in others):
         return False
     return len(np.unique(np.column_stack(answers), axis=0)) == column.n_rows
 
@@ -57,9 +58,9 @@ def _has_repeats(column: ColumnDescription) -> bool:
 
 def refuse_totals(cells: Sequence[ColumnCells], *, offers: Collection[str]) -> None:
     """Raise an error if the last row has a word for totals or means, and holds those of the rows above."""
-    if not cells or not 3 <= len(cells[0].rows) <= MAX_CHECKED_ROWS:
+    if not cells or not 3 <= len(cells[0]) <= MAX_CHECKED_ROWS:
         return
-    last_row = [column.values[int(column.rows[-1])] for column in cells]
+    last_row = [column.listed(-1)[0] for column in cells]
     words = [j for j, value in enumerate(last_row) if isinstance(value, str) and _plain_word(value) in SUMS | MEANS]
     if not words:
         return
