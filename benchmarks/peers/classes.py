@@ -101,7 +101,7 @@ def ours(X: Any, shares: Any, profiles: Any, passes: int, **of: Any) -> Fit:
     """Fit from parameters: shares of classes, and (classes, levels of all columns)."""
     model = LatentClassAnalysis(len(shares), prior_strength=0, n_init=1, max_iter=1, random_state=SEED, **of).fit(X)
     model._params = replace(model._params, weights=shares, probabilities=np.ascontiguousarray(profiles.T))
-    fitted, taken = timed(model.set_params(tol=1e-12, max_iter=passes).refit, X)
+    fitted, taken = timed(model.set_params(tol=1e-12, max_iter=passes)._refit, X)
     return Fit(float(fitted.trace_[-1]), len(fitted.trace_), taken, fitted.trace_)
 
 

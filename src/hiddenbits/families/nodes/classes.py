@@ -110,11 +110,10 @@ class Classes(AsOnSubsample, NodeModel[NodeParams], Declared[NodeParams]):
 
     def footprint(self, n_columns: int, row_cells: float) -> Footprint:
         """Return the cost of a block."""
-        bits, K = footprint(self.n_components, n_columns, row_cells), self.n_components
-        n_features = 3 * self.n_continuous + 2 * self.n_counts
-        if self.covariance_type in ("full", "tied"):
-            n_features += K * self.n_continuous**2
-        return Footprint(bits.working + n_features, bits.statistics + n_features * K, bits.flops + 4.0 * n_features * K)
+        bits, K, q = footprint(self.n_components, n_columns, row_cells), self.n_components, self.n_continuous
+        n_features, covariances = 3 * q + 2 * self.n_counts, self.covariance_type in ("full", "tied")
+        working, n_sums = n_features + 2 * K * q * covariances, K * (n_features + q**2 * covariances)
+        return Footprint(bits.working + working, bits.statistics + n_sums, bits.flops + 4.0 * n_sums)
 
     @property
     def params_type(self) -> type[NodeParams]:

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.stats import multivariate_normal, poisson
 
 from hiddenbits.array_types import AnyArray, Floats
@@ -121,13 +122,13 @@ class NumberScores:
             varying, constant = [*linear, *varying], [constants, *constant]
         return np.concatenate(varying), np.concatenate(constant)
 
-    def _features(self, block: Block) -> tuple[Floats, Floats | None]:
-        """Return (z^2, z, counts) and whether each cell is observed (None: all), and in the last column -Sum ln x!."""
+    def _features(self, block: Block) -> Features:
+        """Return what a block's numbers become; made once if the block keeps its operands."""
         params, numbers = self.params, block.numbers
         assert numbers is not None  # noqa: S101  (the table has the columns of the fit)
         key = (params.centers.tobytes(), params.scales.tobytes(), params.has_covariances)
         if key in block.features:
-            features: tuple[Floats, Floats | None] = block.features[key]
+            features: Features = block.features[key]
             return features
         z, counts = params.standardized(numbers), numbers[:, len(params.centers) :]
         modeled = counts if params.has_covariances else np.concatenate([z, counts], axis=1)
@@ -136,32 +137,38 @@ class NumberScores:
         constants = -count.log_factorials(np.where(np.isnan(counts), 0.0, counts)).sum(axis=1, keepdims=True)
         squares = [] if params.has_covariances else [filled[:, : z.shape[1]] ** 2]
         varying = np.concatenate([*squares, filled, constants], axis=1)
-        features = varying, None if observed.all() else observed.astype(np.float64)
+        patterns = real.patterns_of(z) if params.has_covariances else []
+        features = Features(varying, None if observed.all() else observed.astype(np.float64), patterns)
         if block.keep:
             block.features[key] = features
         return features
 
+    @cached_property
+    def _whitening_of_all(self) -> real.Whitening:
+        """The whitening of rows without missing values, which all blocks share."""
+        return self._whitening(np.ones(len(self.params.centers), bool))
+
+    def _whitening(self, observed: NDArray[np.bool_]) -> real.Whitening:
+        return real.whitening(self.params.means, self.params.covariances, self.params.scales, observed)
+
     def log_densities(self, block: Block) -> Floats:
         """Return ln p(observed numbers | node) of each row, (n, K)."""
-        params = self.params
-        varying, observed = self._features(block)
+        varying, observed, patterns = self._features(block)
         coefficients, constants = self._coefficients
         out = varying[:, :-1] @ coefficients + varying[:, -1:]
         out += constants.sum(axis=0) if observed is None else observed @ constants
-        if params.has_covariances and block.numbers is not None:
-            z = params.standardized(block.numbers)
-            out += real.log_densities(z, params.means, params.covariances, params.scales)
+        if patterns:
+            out += real.log_densities(patterns, lambda o: self._whitening_of_all if o.all() else self._whitening(o))
         return np.asarray(out)
 
     def sums(self, block: Block, r: Floats, classes: Floats) -> Mapping[str, AnyArray]:
         """Return the fields of `MixedCounts` that rows with these posteriors (times their weights) add."""
         params, q = self.params, len(self.params.centers)
-        varying, observed = self._features(block)
+        varying, observed, patterns = self._features(block)
         totals = varying[:, :-1].T @ r
         cells = classes if observed is None else observed.T @ r
-        if params.has_covariances and block.numbers is not None:
-            z = params.standardized(block.numbers)
-            sums, products = real.moments(z, r, params.means, params.covariances)
+        if patterns:
+            sums, products = real.moments(patterns, r, params.means, params.covariances)
             recorded, events, counted = classes, totals, cells
         else:
             products, sums, events = totals[:q, None, :], totals[q : 2 * q], totals[2 * q :]
@@ -174,10 +181,22 @@ class NumberScores:
         """Return the expected value of each number given the row's observed cells, (n, q + c)."""
         params, q = self.params, len(self.params.centers)
         expected = np.asarray(r @ np.concatenate([params.original_means, params.rates]).T)
-        if params.has_covariances and block.numbers is not None:
-            z = real.imputed(params.standardized(block.numbers), r, params.means, params.covariances)
+        if patterns := self._features(block).patterns:
+            z = real.imputed(patterns, r, params.means, params.covariances)
             expected[:, :q] = params.centers + params.scales * z
         return expected
+
+
+class Features(NamedTuple):
+    """What the numbers of a block become, whatever the parameters.
+
+    `varying` is (z^2, z, counts), without z if columns covary, and in the last column -Sum ln x!; `observed` is whether
+    each of these cells is observed (None: all). `patterns` are the rows by their missing cells if columns covary.
+    """
+
+    varying: Floats
+    observed: Floats | None
+    patterns: list[real.MissingPattern]
 
 
 def start_of_numbers(

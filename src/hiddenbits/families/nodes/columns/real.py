@@ -16,11 +16,11 @@ the table: ln prior = -s/2 Sum_k [ ln |V_k| + trace V_k^-1 ] in units of z; cova
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
 
 from hiddenbits.array_types import Floats
 
@@ -36,62 +36,114 @@ def coefficients(means: Floats, variances: Floats, scales: Floats) -> tuple[Floa
     return -0.5 / variances, means / variances, constants
 
 
-def _patterns(z: Floats) -> Iterator[tuple[NDArray[np.intp], NDArray[np.bool_]]]:
-    """Yield the rows of each pattern of observed cells, and the pattern."""
+class MissingPattern(NamedTuple):
+    """The rows with the same observed cells: which rows, which cells, and the cells, (rows, observed columns)."""
+
+    rows: NDArray[np.intp] | slice
+    observed: NDArray[np.bool_]
+    cells: Floats
+
+
+def patterns_of(z: Floats) -> list[MissingPattern]:
+    """Return the rows of each pattern of observed cells."""
     observed = ~np.isnan(z)
     if observed.all():
-        yield np.arange(len(z)), np.ones(z.shape[1], bool)
-        return
-    patterns, pattern_of = np.unique(observed, axis=0, return_inverse=True)
-    for number, pattern in enumerate(patterns):
-        yield np.flatnonzero(pattern_of.reshape(-1) == number), pattern
+        return [MissingPattern(slice(None), np.ones(z.shape[1], bool), z)]
+    packed = np.packbits(observed, axis=1)  # a row is one number of several bytes, which sorts faster than its cells
+    as_numbers = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
+    _, first, pattern_of, sizes = np.unique(as_numbers, return_index=True, return_inverse=True, return_counts=True)
+    by_pattern = np.split(np.argsort(pattern_of, kind="stable"), np.cumsum(sizes)[:-1])
+    kinds = zip(by_pattern, observed[first], strict=True)
+    return [MissingPattern(rows, o, z[np.ix_(rows, o)]) for rows, o in kinds]
 
 
-def log_densities(z: Floats, means: Floats, covariances: Floats, scales: Floats) -> Floats:
-    """Return ln p of the observed cells of each row at each node, (n, K), with covariances (q, q, K)."""
-    out = np.zeros((len(z), means.shape[1]))
-    for rows, o in _patterns(z):
-        constant = -0.5 * o.sum() * LOG_2PI - np.log(scales[o]).sum()
-        for k in range(means.shape[1]):
-            factor = np.linalg.inv(np.linalg.cholesky(covariances[np.ix_(o, o)][:, :, k]))
-            whitened = (z[np.ix_(rows, o)] - means[o, k]) @ factor.T
-            out[rows, k] = constant + np.log(np.diag(factor)).sum() - 0.5 * (whitened**2).sum(axis=1)
+class Whitening(NamedTuple):
+    """The product that makes the observed columns independent, with variances of 1, at all K nodes at once.
+
+    With V = L L', cells @ product - means are L^-1 (z - m) of each node, (rows, K o); `constants` are ln p at the mean.
+    """
+
+    product: Floats
+    means: Floats
+    constants: Floats
+
+
+def whitening(means: Floats, covariances: Floats, scales: Floats, o: NDArray[np.bool_]) -> Whitening:
+    """Return how the columns `o` become independent; means (q, K), covariances (q, q, K)."""
+    factors = np.linalg.inv(np.linalg.cholesky(covariances[o][:, o].transpose(2, 0, 1)))
+    log_roots = np.log(np.diagonal(factors, axis1=1, axis2=2)).sum(axis=1)
+    return Whitening(
+        factors.transpose(2, 0, 1).reshape(o.sum(), len(factors) * o.sum()),
+        (factors @ means[o].T[:, :, None]).ravel(),
+        log_roots - 0.5 * o.sum() * LOG_2PI - np.log(scales[o]).sum(),
+    )
+
+
+def log_densities(patterns: list[MissingPattern], whitening_of: Callable[[NDArray[np.bool_]], Whitening]) -> Floats:
+    """Return ln p of the observed cells of each row at each node, (n, K), with covariances."""
+
+    def of_pattern(pattern: MissingPattern) -> Floats:
+        white = whitening_of(pattern.observed)
+        deviations = pattern.cells @ white.product
+        deviations -= white.means
+        by_node = deviations.reshape(len(deviations), len(white.constants), pattern.cells.shape[1])
+        return np.asarray(white.constants - 0.5 * np.einsum("nkj,nkj->nk", by_node, by_node))
+
+    return _in_order(patterns, of_pattern)
+
+
+def _in_order(patterns: list[MissingPattern], of_pattern: Callable[[MissingPattern], Floats]) -> Floats:
+    """Return a function of the rows of each pattern, in the order of the rows."""
+    parts = [of_pattern(pattern) for pattern in patterns]
+    if len(parts) == 1:
+        return parts[0]
+    out = np.empty((sum(map(len, parts)), *parts[0].shape[1:]))
+    for pattern, part in zip(patterns, parts, strict=True):
+        out[pattern.rows] = part
     return out
 
 
-def moments(z: Floats, r: Floats, means: Floats, covariances: Floats) -> tuple[Floats, Floats]:
+def moments(patterns: list[MissingPattern], r: Floats, means: Floats, covariances: Floats) -> tuple[Floats, Floats]:
     """Return Sum_n r E[z], (q, K), and Sum_n r E[z z'], (q, q, K), given the observed cells, with covariances."""
     first, second = np.zeros(means.shape), np.zeros(covariances.shape)
-    for rows, o in _patterns(z):
-        for k in range(means.shape[1]):
-            expected, spread = _expected(z[rows], o, means[:, k], covariances[:, :, k])
-            weights = r[rows, k]
-            first[:, k] += weights @ expected
-            second[:, :, k] += (expected * weights[:, None]).T @ expected + weights.sum() * spread
+    for pattern in patterns:
+        of_rows = r[pattern.rows]
+        if pattern.observed.all():
+            transposed = np.ascontiguousarray(pattern.cells.T)
+            first += transposed @ of_rows
+            for k, weights in enumerate(of_rows.T):
+                second[:, :, k] += (transposed * weights) @ pattern.cells
+            continue
+        expected, spread = _expected(pattern, means, covariances)
+        weighted = expected * of_rows.T[:, :, None]
+        first += weighted.sum(axis=1).T
+        second += (weighted.transpose(0, 2, 1) @ expected).transpose(1, 2, 0) + of_rows.sum(axis=0) * spread
     return first, second
 
 
-def imputed(z: Floats, r: Floats, means: Floats, covariances: Floats) -> Floats:
+def imputed(patterns: list[MissingPattern], r: Floats, means: Floats, covariances: Floats) -> Floats:
     """Return E[z | observed cells] of each cell, averaged over nodes with r, with covariances."""
-    out = np.zeros(z.shape)
-    for rows, o in _patterns(z):
-        for k in range(means.shape[1]):
-            out[rows] += r[rows, k : k + 1] * _expected(z[rows], o, means[:, k], covariances[:, :, k])[0]
-    return out
+
+    def of_pattern(pattern: MissingPattern) -> Floats:
+        if pattern.observed.all():
+            return pattern.cells
+        expected, _ = _expected(pattern, means, covariances)
+        return np.asarray(np.einsum("nk,knj->nj", r[pattern.rows], expected))
+
+    return _in_order(patterns, of_pattern)
 
 
-def _expected(z: Floats, o: NDArray[np.bool_], mean: Floats, covariance: Floats) -> tuple[Floats, Floats]:
-    """Return rows of one pattern with E[missing | observed] at a node, and the covariance of the missing cells."""
-    spread = np.zeros(covariance.shape)
-    if o.all():
-        return z, spread
-    m = ~o
-    expected = np.where(o, z, mean)
-    spread[np.ix_(m, m)] = covariance[np.ix_(m, m)]
-    if o.any():
-        slopes = cho_solve(cho_factor(covariance[np.ix_(o, o)]), covariance[np.ix_(o, m)])
-        expected[:, m] += (z[:, o] - mean[o]) @ slopes
-        spread[np.ix_(m, m)] -= covariance[np.ix_(m, o)] @ slopes
+def _expected(pattern: MissingPattern, means: Floats, covariances: Floats) -> tuple[Floats, Floats]:
+    """Return rows of one pattern with E[missing | observed] at each node, (K, n, q), and the missing cells' spread."""
+    o, m = pattern.observed, ~pattern.observed
+    by_node = covariances.transpose(2, 0, 1)
+    expected = np.empty((len(by_node), len(pattern.cells), len(o)))
+    spread = np.zeros(covariances.shape)
+    of_observed, of_both = by_node[:, o][:, :, o], by_node[:, o][:, :, m]
+    slopes = np.linalg.solve(of_observed, of_both)
+    expected[:, :, o] = pattern.cells
+    expected[:, :, m] = means[m].T[:, None, :] + (pattern.cells - means[o].T[:, None, :]) @ slopes
+    spread[np.ix_(m, m)] = (by_node[:, m][:, :, m] - of_both.transpose(0, 2, 1) @ slopes).transpose(1, 2, 0)
     return expected, spread
 
 
