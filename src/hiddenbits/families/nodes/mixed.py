@@ -47,6 +47,11 @@ class MixedParams(NodeParams):
         return replace(self._scores_of_bits(), may_vanish=True, numbers=NumberScores(self))
 
     @property
+    def n_numbers(self) -> int:
+        """Number of columns of numbers."""
+        return len(self.centers) + len(self.rates)
+
+    @property
     def cell_means(self) -> Floats:
         """The expected value of each cell at each node, in the user's units, (d + q + c, K)."""
         return np.concatenate([self.probabilities, self.original_means, self.rates])
