@@ -194,7 +194,9 @@ def test_measures_by_cells_and_sizes(fitted):
     found = evaluate.select(LatentClassAnalysis(column_types=TYPES, random_state=0), columns, [1, 2], by="bic")
     one = LatentClassAnalysis(1, column_types=TYPES, prior_strength=0)
     assert found.figures[0].value == pytest.approx(one.fit(columns).bic(columns))
-    with pytest.raises(ValueError, match=r"leave_one_out_error needs binary data, but .* has columns that are not binary"):
+    with pytest.raises(
+        ValueError, match=r"leave_one_out_error needs binary data, but .* has columns that are not binary"
+    ):
         evaluate.leave_one_out_error(one, columns)
     n_cells, table = np.sum(~np.isnan(rows)), open_table(columns, recode=one)
     per_cell = -one.score_samples(columns).sum() / np.log(2) / n_cells
