@@ -19,7 +19,7 @@ from tests.contracts.test_same_bits import same
 distributed = pytest.importorskip("distributed", reason="the cluster extra is not installed")
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
-ROWS = 300_000
+ROWS, OF_BITS = 300_000, ("table_of_levels", "table")
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +34,17 @@ def table_of_levels():
     X = simulate_mixture(ROWS, 12, 4, random_state=0).X
     opened = hiddenbits.open_table(X[:, ::2] + 2 * X[:, 1::2], column_types="nominal")
     return Table(NotResident(opened.source), None, None, 24 * 20_000, levels=opened.coding)
+
+
+@pytest.fixture(scope="module")
+def mixed_table():
+    """Four columns of four levels, a continuous one and counts."""
+    X = simulate_mixture(ROWS, 12, 4, random_state=0).X
+    rows = (X[:, ::2] + 2 * X[:, 1::2]).astype(float)
+    rows[:, 4] += np.random.default_rng(0).standard_normal(ROWS)
+    rows[::7, 4:] = np.nan
+    opened = hiddenbits.open_table(rows, column_types={"*": "nominal", "4": "continuous", "5": "count"})
+    return Table(NotResident(opened.source), None, None, 40 * 20_000, levels=opened.coding)
 
 
 def mixture(passes=24):
@@ -84,7 +95,7 @@ def test_a_worker_killed_during_the_fit_of_a_map(map_model, tmp_path):
     assert np.array_equal(alone.trace_, model.trace_)
 
 
-@pytest.mark.parametrize("columns", ["table_of_levels", pytest.param("table", marks=pytest.mark.full)])
+@pytest.mark.parametrize("columns", ["mixed_table", *(pytest.param(t, marks=pytest.mark.full) for t in OF_BITS)])
 def test_workers_killed_during_one_fit(columns, request, tmp_path, short):
     """Ten of them, or two in a short run, while others join."""
     table = request.getfixturevalue(columns)

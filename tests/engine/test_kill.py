@@ -29,10 +29,20 @@ def fit_and_save(folder: str, seed: int) -> None:
     """The program that is killed: fit with a checkpoint, then save."""
     X = simulate_mixture(3000, 20, 4, random_state=seed).X.astype(float)
     X[np.random.default_rng(seed).random(X.shape) < 0.05] = np.nan
-    types = "auto"
-    if seed % 2:  # ten columns of four levels instead of twenty bits
-        X, types = X[:, ::2] + 2 * X[:, 1::2], "nominal"
-    model = hiddenbits.LatentClassAnalysis(4, column_types=types, n_init=2, max_iter=60, tol=1e-9, random_state=seed)
+    types, covariance_type = "auto", ("full", "tied_diag")[seed // 2 % 2]
+    if seed % 2:  # six columns of four levels, two continuous ones and two of counts instead of twenty bits
+        X = X[:, ::2] + 2 * X[:, 1::2]
+        X[:, 6:8] += np.random.default_rng(seed).standard_normal((len(X), 2))
+        types = {"*": "nominal", "6": "continuous", "7": "continuous", "8": "count", "9": "count"}
+    model = hiddenbits.LatentClassAnalysis(
+        4,
+        column_types=types,
+        covariance_type=covariance_type,
+        n_init=2,
+        max_iter=60,
+        tol=1e-9,
+        random_state=seed,
+    )
     with hiddenbits.run_on(n_jobs=1 + (seed + seed // 2) % 2, checkpoint=Path(folder) / "fit.hb"):
         model.fit(X)
     model.save(Path(folder) / "model.hb")

@@ -455,17 +455,21 @@ def convert(
     run_options: RunOptions,
     out: Annotated[Path, typer.Argument(help="The file to write: .csv, .parquet or .npz.")],
 ) -> None:
-    """Convert a table to another format, coded 0/1; missing values stay missing."""
+    """Convert a table to another format, coded 0/1; numbers and missing values stay as they are."""
     check_rows_file(out, read_options.input_files)
     data = open_input(read_options)
     with run_options.engine():
-        _write(out, data.names, map_pieces_with_progress("Converting", _cells, data.table))
+        of_columns = data.table.column_names or ()
+        numbers = of_columns[len(of_columns) - data.table.n_numbers :]
+        pieces = map_pieces_with_progress("Converting", _cells, data.table)
+        rows = write_rows(out, [*data.names, *numbers], pieces, types=dict.fromkeys(numbers, float))
+    print_note(f"{rows:,} rows written to {out}.")
 
 
 def _cells(piece: Any) -> Any:
     """Return the cells of a piece: bytes, or numbers with NaN for missing values."""
     cells = piece.table.to_float()
-    return cells if (cells != cells).any() else cells.astype("uint8")
+    return cells if piece.table.n_numbers or (cells != cells).any() else cells.astype("uint8")
 
 
 @app.command()

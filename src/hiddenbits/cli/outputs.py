@@ -128,7 +128,8 @@ def _write_csv(file: BinaryIO, names: Sequence[str], pieces: Iterator[Any], own:
             continue
         is_integer = piece.dtype.kind in "iub"
         for row in piece.tolist():
-            lines.writerow(row if is_integer else ["" if cell != cell else f"{cell:.6g}" for cell in row])
+            cells = zip(names, row, strict=True)
+            lines.writerow(row if is_integer else [_cell(cell, name in own) for name, cell in cells])
         rows += len(piece)
     text.detach()  # flushed; the caller, who opened the file, closes it
     return rows

@@ -17,6 +17,8 @@ from hiddenbits.array_types import AnyArray, Bytes, Floats
 from hiddenbits.data.bits import Bits
 from hiddenbits.data.operands import Operand
 
+MAX_NUMBER = 1e100  # squares of larger numbers would be unreliable
+
 
 @dataclass(frozen=True, eq=False)
 class BitsAndNumbers(Bits):

@@ -17,13 +17,12 @@ from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data.bits import AllOnes, Bits, Dense
 from hiddenbits.data.cell_checks import CHUNK_CELLS, check_form, observed_from_missing
 from hiddenbits.data.columns.gather import cells_of_objects, is_frame, numbers_of, opened_frame
+from hiddenbits.data.numbers import MAX_NUMBER
 from hiddenbits.data.operands import floats_of
 from hiddenbits.data.request import Request
 from hiddenbits.data.table import HeldRows, Table
 from hiddenbits.exceptions import TableError
 from hiddenbits.quoting import quoted
-
-MAX_NUMBER = 1e100  # squares of larger numbers would be unreliable
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hiddenbits.array_types import LEAST_WEIGHT, MOST_WEIGHT, AnyArray, Floats
-from hiddenbits.data.bits import AllOnes, Bits, Packed, Pattern, with_nan
+from hiddenbits.data.bits import AllOnes, Bits, Dense, Packed, Pattern, with_nan
 from hiddenbits.data.block import Block, Part
 from hiddenbits.data.layout import Layout, layout_of
-from hiddenbits.data.numbers import numbers_of
+from hiddenbits.data.numbers import BitsAndNumbers, numbers_of
 from hiddenbits.exceptions import TableError
 from hiddenbits.quoting import discreet, quoted
 
@@ -294,6 +294,14 @@ class Table:
             cells = np.where(self.layout.recorded(x, observed) == 1, x.to_dense(), np.nan)
         numbers = numbers_of(x)
         return cells if numbers is None else np.concatenate([cells, numbers], axis=1)
+
+    @classmethod
+    def _of_cells(cls, cells: AnyArray, n_numbers: int) -> Table:
+        """Return rows as `to_float` returns them as a table in memory; its last columns are numbers."""
+        bits, numbers = map(np.ascontiguousarray, np.split(cells, [cells.shape[1] - n_numbers], axis=1))
+        observed = ~np.isnan(bits)
+        x = BitsAndNumbers(Dense((bits == 1.0).view(np.uint8)), numbers)
+        return memory_table(x, None if observed.all() else Dense(observed.view(np.uint8)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,11 +28,11 @@ class FitStatistics(NamedTuple):
     aic, bic, sabic : float
         Information criteria, lower is better: -2 ln L + 2 p, + p ln N, and + p ln((N + 2) / 24).
     g2, x2 : float
-        Likelihood-ratio and Pearson statistic of the table of all patterns; NaN if values are missing, or with more
-        than 2^20 patterns.
+        Likelihood-ratio and Pearson statistic of the table of all patterns; NaN if values are missing, with more than
+        2^20 patterns, or with columns of numbers.
     df : int
-        Patterns (2^columns if all are binary) - 1 - p; if it is not positive, the model has too many
-        parameters to be tested.
+        Patterns (2^columns if all are binary) - 1 - p, or 0 with columns of numbers; if it is not positive, the model
+        has too many parameters to be tested.
     g2_p, x2_p : float
         p-values of G^2 and X^2 by the chi-square distribution, which needs expected counts of about 5. Do not publish
         them if `expected` is far smaller.
@@ -96,9 +96,10 @@ def fit_statistics(model: Any, X: object, sample_weight: ArrayLike | None = None
     log_likelihood = (p * float(np.log(weight)) - bic) / 2.0
     g2 = x2 = np.nan
     strides, n_patterns = _pattern_strides(table.layout.sizes)
-    if n_patterns <= MAX_PATTERNS and not table.n_missing:
+    has_patterns = not table.n_numbers
+    if has_patterns and n_patterns <= MAX_PATTERNS and not table.n_missing:
         g2, x2 = _against_patterns(model, table, weight, np.array(strides), n_patterns)
-    df = n_patterns - 1 - p
+    df = n_patterns - 1 - p if has_patterns else 0
     has_test = df > 0
     return FitStatistics(
         log_likelihood=log_likelihood,
@@ -112,7 +113,7 @@ def fit_statistics(model: Any, X: object, sample_weight: ArrayLike | None = None
         df=df,
         g2_p=float(chi2.sf(g2, df)) if has_test else np.nan,
         x2_p=float(chi2.sf(x2, df)) if has_test else np.nan,
-        expected=weight / n_patterns,
+        expected=weight / n_patterns if has_patterns else np.nan,
     )
 
 

@@ -46,11 +46,11 @@ def residual_pairs(
     standard deviation about 1, or less on the rows it was fitted to. Missing values are assumed to be missing at
     random. Runs on the executor set by `run_on`.
 
-    A pair with a nominal or ordinal column has a residual for each pair of levels; the largest is returned, with its
-    levels. "x2" is Pearson's statistic of the whole table of the pair, 2 x 2 or levels by levels, the sum of
-    (observed - n P)^2 / (n P (1 + n / m)), and "df" is (levels - 1) (levels - 1), as for two independent columns;
-    x2 / df is the bivariate residual of programs for latent class analysis. It is about 1, or less, if a model fitted
-    by maximum likelihood is true.
+    Columns of numbers are left out. A pair with a nominal or ordinal column has a residual for each pair of levels; the
+    largest is returned, with its levels. "x2" is Pearson's statistic of the whole table of the pair, 2 x 2 or levels by
+    levels, the sum of (observed - n P)^2 / (n P (1 + n / m)), and "df" is (levels - 1) (levels - 1), as for two
+    independent columns; x2 / df is the bivariate residual of programs for latent class analysis. It is about 1, or
+    less, if a model fitted by maximum likelihood is true.
 
     With ``n_replicates=99`` there are p-values. The null distribution is simulated: n tables are sampled from the
     model, with the missing cells of X, and the model is fitted to each, starting from its own parameters; so the
@@ -109,6 +109,10 @@ def residual_pairs(
     table = open_for(model, X, sample_weight)
     if table.n_columns != model.n_features_in_:
         raise ValueError(f"The model was fitted to {model.n_features_in_} columns, and X has {table.n_columns}.")
+    if len(table.layout.sizes) < 2 and table.n_numbers:
+        raise ValueError(
+            "residual_pairs needs two binary, nominal or ordinal columns; columns of numbers are left out."
+        )
     names = np.asarray(names_of(model, table), object)
     pairs = _residuals(model, table)
     columns = pairs._asdict() | {"first": names[pairs.first], "second": names[pairs.second]}

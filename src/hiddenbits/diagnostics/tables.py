@@ -39,8 +39,8 @@ def sum_over_rows(function: Callable[[Piece], AnyArray], table: Table) -> AnyArr
 
 
 def cells(piece: Piece) -> tuple[Floats, Floats]:
-    """Return the cells of a piece, 0 where missing, and which of them were observed."""
-    x = piece.table.to_float()
+    """Return the bits of a piece, 0 where missing, and which of them were observed."""
+    x = piece.table.to_float()[:, : piece.table.shape[1]]
     observed = (~np.isnan(x)).astype(np.float64)
     return np.nan_to_num(x, copy=False), observed
 
@@ -79,5 +79,7 @@ def simulated_tables(model: Any, table: Table, n: int, seed: int, stream: int) -
     for number in range(n):
         rows = uncoded.sample(table.shape[0], random_state=int(keyed_rng(seed, stream, number).integers(2**31 - 1)))
         if missing is not None:
-            rows = np.where(missing, np.where(table.layout.is_level, 0.0, np.nan), rows)
-        yield replace(open_table(rows), levels=table.coding_of_levels)
+            blank = np.append(np.where(table.layout.is_level, 0.0, np.nan), np.full(table.n_numbers, np.nan))
+            rows = np.where(missing, blank, rows)
+        simulated = Table._of_cells(rows, table.n_numbers) if table.n_numbers else open_table(rows)
+        yield replace(simulated, levels=table.coding_of_levels)

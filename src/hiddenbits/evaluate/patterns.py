@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from hiddenbits import open_table
 from hiddenbits.array_types import Floats
 from hiddenbits.evaluate.measures import PIECE_CELLS
+from hiddenbits.exceptions import TableError
 from hiddenbits.tables import Piece, map_pieces
 
 
@@ -73,6 +74,8 @@ def pattern_entropy(X: object, sample_weight: ArrayLike | None = None) -> float:
     0.6931
     """
     table = open_table(X, sample_weight=sample_weight)
+    if table.n_numbers:
+        raise TableError("pattern_entropy needs binary, nominal or ordinal columns, but this table has numbers.")
 
     def packed(piece: Piece) -> tuple[Any, Floats]:
         x, observed = piece.table.source.read(0, piece.table.shape[0])

@@ -214,7 +214,7 @@ def describe(X: object) -> TableDescription:
     """
     table = open_table(X)
     (n_rows, n_bits), n_numbers = table.shape, table.n_numbers
-    keys = word_keys(n_bits + 64 * n_numbers)
+    keys = word_keys(n_bits), word_keys(64 * (n_numbers + 1))[1]
     columns = np.zeros((2, n_bits + n_numbers), np.int64)
     most_ones = blank_rows = trailing = 0
     smallest: Hashes = np.zeros(0, np.uint64)
@@ -244,7 +244,7 @@ def describe(X: object) -> TableDescription:
 class _ColumnCounts:
     """A function that counts one piece; a class, so that it can be pickled."""
 
-    keys: Hashes
+    keys: tuple[Hashes, Hashes]  # of bits, and of numbers after the hash of the bits
 
     def __call__(self, piece: Piece) -> tuple[NDArray[np.int64], tuple[int, int, int], Hashes]:
         x, observed = piece.table.source.read(0, piece.table.shape[0])
@@ -255,7 +255,7 @@ class _ColumnCounts:
         numbers = piece.table.numbers()
         complete = layout.all_binary and numbers is None and int(observed.row_sums().sum()) == cells.size
         recorded = None if complete else layout.recorded(x, observed)
-        hashes = row_hashes(cells, recorded, self.keys)
+        hashes = row_hashes(cells, recorded, self.keys[0])
         columns = np.empty((2, width), np.int64)
         columns[0] = cells.sum(axis=0, dtype=np.int64)
         columns[1] = rows
@@ -270,7 +270,8 @@ class _ColumnCounts:
                     [columns, [np.zeros(numbers.shape[1], np.int64), has_number.sum(axis=0)]], axis=1
                 )
                 by_column = np.concatenate([by_column, has_number], axis=1)
-                hashes = hash_words(np.column_stack([hashes, (numbers + 0.0).view(np.uint64)]), self.keys[0])
+                words = np.where(has_number, numbers + 0.0, np.nan).view(np.uint64)  # one kind of 0 and of NaN
+                hashes = hash_words(np.column_stack([hashes, words]), self.keys[1])
                 blank_rows = int(rows - by_column.any(axis=1).sum())
             trailing = int((np.cumsum(by_column[:, ::-1], axis=1, dtype=np.int32) == 0).sum())
         smallest = hashes if rows <= N_HASHES else _smallest([hashes])

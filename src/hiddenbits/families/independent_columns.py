@@ -103,4 +103,5 @@ class IndependentColumns(ModelEstimator[NodeParams, NodeCounts]):
     @property
     def n_parameters_(self) -> int:
         """Number of free parameters."""
-        return self._params.layout.n_free
+        n_continuous, n_counts = numbers_of_columns(self)
+        return self._params.layout.n_free + 2 * n_continuous + n_counts

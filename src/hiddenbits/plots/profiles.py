@@ -41,7 +41,8 @@ def profiles(
     Each binary column has a line from its lowest to its highest class. The columns are sorted by the difference of the
     largest class from all rows, so the most characteristic columns of this class are at the top and at the bottom. If
     columns have levels, each level has a line, below the name of the column, and columns whose classes differ most are
-    at the top. The levels of an ordinal column are connected by a curve for each class.
+    at the top. The levels of an ordinal column are connected by a curve for each class. Columns of numbers are left
+    out.
 
     Parameters
     ----------
@@ -80,6 +81,8 @@ def profiles(
         raise ValueError(f"most={most}: draw at least one column.")
     means = np.asarray(weights @ shares) if X is None else column_means(model, X)
     columns = _columns(model)
+    if not columns:
+        raise ValueError("A profile plot needs binary, nominal or ordinal columns; all columns of the fit are numbers.")
     spread = [np.ptp(shares[:, column.own_bits], axis=0).max() for column in columns]
     chosen = [columns[j] for j in np.argsort(-np.array(spread), kind="stable")[:most]]
     by_level = any(len(column.bits) > 1 for column in columns)
@@ -153,6 +156,8 @@ def _columns(model: Any) -> list[_ProfileColumn]:
         return [_ProfileColumn([str(name)], np.array([j])) for j, name in enumerate(column_names(model))]
     columns = []
     for column, bit_range in zip(coding.columns, coding.bits_of(), strict=True):
+        if not column.labels:  # a column of numbers
+            continue
         (name, level), bits = coding.levels[bit_range.start], np.arange(bit_range.start, bit_range.stop)
         if len(bits) == 1:
             columns.append(_ProfileColumn([f"{name} = {level}"], bits))

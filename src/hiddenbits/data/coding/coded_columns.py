@@ -457,6 +457,7 @@ class ReadColumns:
     def types(self) -> dict[str, type]:
         """Return the type (bool, int, float, str) of each column whose cells are the user's own values."""
         decoded = {column.name: column.decoded_values for column in self.coding.columns}
+        decoded |= {column.name: (0.5,) for column in self.coding.number_columns}  # means, also of whole numbers
         return {name: common_type([*cells.examples(), *decoded.get(name, ())]) for name, cells in self.cells.items()}
 
     def decoded(self, completed: AnyArray, start: int = 0) -> dict[str, list[Any]]:

@@ -106,6 +106,11 @@ def plan(
             continue
         words = [word for word, key in profile.keys.items() if isinstance(key, str)]
         if len(words) == 1 and is_infinite(words[0]):  # an infinite number, perhaps as text
+            if options.type in NUMERIC or (request.levels and options.type is None):
+                raise TableError(
+                    f"row {profile.first_infinite}, column {name!r}: {words[0]} is not a finite number. Correct the "
+                    "cell or make it missing."
+                )
             raise bad_cell(words[0], profile.first_infinite, number, tuple(names), request.threshold)
         if only_binary and (column.inferred_type != "binary" or column.suspected_codes):
             excluded_names.append(name)
@@ -168,7 +173,7 @@ def _code_column(
     if options.recode is not None:
         code = _code_as_recoded(column, options.recode)
     elif options.type is not None:
-        is_numeric = profile.is_numeric and not profile.form
+        is_numeric = _has_numbers(profile, options)
         unfit = inferred_type in ("id", "date", "text", "constant") or len(values) > MAX_NOMINAL_VALUES
         if options.type in NUMERIC:
             unfit = not is_numeric or is_id_name(column.name)
@@ -182,12 +187,20 @@ def _code_column(
         code = CodedColumn(column.name, "values", values[:1], if_missing=0 if request.empty == "zero" else None)
     elif request.levels and inferred_type in ("nominal", "ordinal"):
         code = CodedColumn(column.name, inferred_type, values)
-    elif request.levels and inferred_type == "continuous" and profile.is_numeric:
+    elif request.levels and inferred_type == "continuous" and _has_numbers(profile, options):
         code = CodedColumn(column.name, "continuous")
     else:
         code = _code_as_binary(column)
     missing = tuple(plain_number(key) if isinstance(key, float) else key for key in options.missing or ())
     return None if code is None else replace(code, missing=missing)
+
+
+def _has_numbers(profile: ColumnProfile, options: ColumnOptions) -> bool:
+    """Whether a column holds only numbers, and values that mean "not observed"."""
+    missing = options.missing or ()
+    return not profile.form and all(
+        key is None or isinstance(key, float) or key in missing for key in profile.keys.values()
+    )
 
 
 def _code_as_binary(column: ColumnDescription) -> CodedColumn | None:
@@ -247,7 +260,7 @@ def _cut_at_quantiles(column: CodedColumn, columns: Columns) -> CodedColumn:
             cells = batch.cells(column.name)
             keys = [key if isinstance(key, float) else np.nan for key in cells.keys]
             values = np.array(keys, np.float64)[cells.rows]
-        parts.append(column.numbers(values)[::step])
+        parts.append(column.numbers(values)[-batch.first_row % step :: step])  # wherever batches begin
     numbers = np.concatenate(parts)
     distinct, counts = np.unique(numbers[~np.isnan(numbers)], return_counts=True)
     own = counts > MIN_OWN_LEVEL * counts.sum()

@@ -112,10 +112,10 @@ class _Tally:
             for (_, value), count in self._counts.items():
                 self._numbers.add(value, count)
             self._counts = dict(list(self._counts.items())[: int(self._max_values)])
-        if not self._first_infinite and any(is_infinite(value) for value in values):
+        if not self._first_infinite and any(count and is_infinite(v) for v, count in zip(values, counts, strict=True)):
             cells = batch.cells(self.name)
-            rows = [cells.first_row(k) for k, value in enumerate(cells.values) if is_infinite(value)]
-            self._first_infinite = batch.first_row + min(rows)
+            infinite = [k for k, value in enumerate(cells.values) if is_infinite(value)]
+            self._first_infinite = batch.first_row + int(np.flatnonzero(np.isin(cells.rows, infinite))[0])
 
     def profile(self) -> ColumnProfile:
         """Return the counts."""

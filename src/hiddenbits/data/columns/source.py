@@ -27,8 +27,7 @@ from hiddenbits.data.coding.vocabulary import key_of
 from hiddenbits.data.columns.profiles import ColumnProfile, profile_columns
 from hiddenbits.data.columns.protocol import ColumnBatch, Columns
 from hiddenbits.data.masks import Mask, RowsToFill, mask_bytes, mask_for
-from hiddenbits.data.numbers import BitsAndNumbers
-from hiddenbits.data.reals import MAX_NUMBER
+from hiddenbits.data.numbers import MAX_NUMBER, BitsAndNumbers
 from hiddenbits.exceptions import TableError, UnknownValuesWarning
 from hiddenbits.quoting import quoted
 

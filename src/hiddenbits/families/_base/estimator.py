@@ -530,7 +530,7 @@ class ModelEstimator(CallbackSupportMixin, BaseEstimator, Generic[P, S]):  # typ
         key = Key(seed_of(self.random_state if random_state is None else random_state)).stream("sample")
         report_progress, latent = current().on_progress, list[Floats]()
         # Allocated first, so that a lack of memory is an error before any row is sampled.
-        n_numbers = 0 if self._coding is None else len(self._coding.number_columns)
+        n_numbers = getattr(self._params, "n_numbers", 0)
         is_real = self._takes_reals or n_numbers
         out: AnyArray = np.empty((n, self._params.n_columns + n_numbers), np.float64 if is_real else np.uint8)
         for number, start in enumerate(range(0, n, SAMPLE_ROWS)):

@@ -51,7 +51,8 @@ def in_original_values(X: Any, table: Table, completed: AnyArray) -> Any:
     labels = {str(name): name for name in frame.columns}
     for name, cells in table.read_as.decoded(completed).items():
         column = frame[:, list(labels).index(name)]
-        if name in table.read_as.cells and all(a is b or a == b for a, b in zip(column.to_list(), cells, strict=True)):
+        pairs = zip(column.to_list(), cells, column.is_null().to_list(), strict=True)
+        if name in table.read_as.cells and all(a is b or (not is_null and a == b) for a, b, is_null in pairs):
             continue  # no value was imputed: the column keeps its type
         imputed = nw.new_series(
             name, _as_one_type(cells), backend=frame.implementation
@@ -122,6 +123,7 @@ def _with_one_hot_maximum(estimator: Estimator, coding: Coding, bits: AnyArray) 
 
 
 def _as_one_type(cells: list[Any]) -> list[Any]:
-    """Return cells as they are, or all as strings if only some are."""
+    """Return cells as they are; all as strings if only some are, all as floats if the others are whole numbers."""
     types = {type(cell) for cell in cells if cell is not None}
-    return [None if cell is None else str(cell) for cell in cells] if str in types and len(types) > 1 else cells
+    one = str if str in types and len(types) > 1 else float if types == {int, float} else None
+    return cells if one is None else [None if cell is None else one(cell) for cell in cells]

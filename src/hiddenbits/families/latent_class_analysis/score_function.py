@@ -160,7 +160,10 @@ class ClassScoreFunction:
             values[1], units[1], units[3] = params.original_means.T, params.scales, params.scales**2
             values[3] = variances * units[3]
         quantities = [Quantity("weights", pi, jacobian_pi, ("class",), "probability")]
-        for name, axis, scale, value, unit, part in zip(names, axes, scales, values, units, self._parts, strict=True):
+        in_order = sorted(
+            zip(names, axes, scales, values, units, self._parts, strict=True), key=lambda q: q[0] == "rates"
+        )
+        for name, axis, scale, value, unit, part in in_order:
             if value.size:
                 jacobian = (jacobian_of[:, part] * unit[:, None]).reshape(-1, p)
                 quantities.append(Quantity(name, value, jacobian, ("class", axis), scale))

@@ -48,6 +48,11 @@ class MixedParams(NodeParams):
         return replace(self._scores_of_bits(), may_vanish=True, numbers=NumberScores(self))
 
     @property
+    def n_numbers(self) -> int:
+        """Number of columns of numbers."""
+        return len(self.centers) + len(self.rates)
+
+    @property
     def cell_means(self) -> Floats:
         """The expected value of each cell at each node, in the user's units, (d + q + c, K)."""
         return np.concatenate([self.probabilities, self.original_means, self.rates])
@@ -219,20 +224,21 @@ def start_of_numbers(
     counted = sums.weights[q:]
     prior_rates = (counted * sums.means[q:] + 0.5) / (counted + 1.0)
     means, rates = np.zeros((q, n_nodes)), np.repeat(prior_rates[:, None], n_nodes, axis=1)
-    covariances = np.repeat(unit[:, :, None], n_nodes, axis=2)
+    covariances = np.repeat(unit[:, :, None], n_nodes, axis=2).reshape(q, width or 1, n_nodes)
     if numbers is not None and memberships is not None:
         observed = ~np.isnan(numbers)
-        cells = observed.T.astype(np.float64) @ memberships + pseudo_rows
+        cells = observed.T.astype(np.float64) @ memberships
         z = np.where(observed[:, :q], (numbers[:, :q] - centers) / scales, 0.0)
-        means = z.T @ memberships / cells[:q]
+        means = z.T @ memberships / (cells[:q] + pseudo_rows)
+        scatter = np.empty(covariances.shape)
         for k in range(n_nodes):
             deviations = np.where(observed[:, :q], z - means[:, k], 0.0)
             weighted = deviations * memberships[:, k : k + 1]
-            products = weighted.T @ deviations if width > 1 else (weighted * deviations).sum(axis=0)[:, None]
-            covariances[:, :, k] = (products + pseudo_rows * unit) / cells[:q, k].max(initial=1.0)
+            scatter[:, :, k] = weighted.T @ deviations if width > 1 else (weighted * deviations).sum(axis=0)[:, None]
+        of_cells = cells[:q].max(axis=0, keepdims=True, initial=0.0) if width > 1 else cells[:q]
+        covariances = real.updated_covariances(scatter, of_cells, pseudo_rows, covariance_type, covariances)
         events = np.where(observed[:, q:], numbers[:, q:], 0.0).T @ memberships
-        rates = (events + pseudo_rows * prior_rates[:, None]) / cells[q:]
-    covariances = real.with_floor(covariances.reshape(q, width or 1, n_nodes))
+        rates = (events + pseudo_rows * prior_rates[:, None]) / (cells[q:] + pseudo_rows)
     of_table = {"centers": centers, "scales": scales, "prior_rates": prior_rates}
     return MixedParams(**bits.to_arrays(), **of_table, means=means, covariances=covariances, rates=rates)
 

@@ -78,7 +78,7 @@ class NodeModel(Generic[P]):
         for j in range(block.numbers.shape[1]):
             numbers = block.numbers.copy()
             numbers[:, j] = np.nan
-            without = replace(block, numbers=numbers, keep=False)
+            without = replace(block, numbers=numbers, keep=False, features={})  # not those of all cells
             expected.append(self.fill(params, shared, without)[:, len(layout.columns) + j])
         return np.column_stack([bits, *expected])
 

@@ -26,6 +26,7 @@ from hiddenbits.array_types import Floats
 
 LOG_2PI = float(np.log(2.0 * np.pi))
 VARIANCE_FLOOR = 1e-6  # smallest variance at a node, as a share of the variance of the column
+MIN_EIGENVALUE_RATIO = 1e-12  # of covariances: with smaller ones, rounding may make the smallest negative
 MAX_LOG_SPREAD = 20.0  # of a standard deviation in units of the table's, as a coordinate of the extrapolation
 TIED = ("tied", "tied_diag")
 
@@ -180,9 +181,10 @@ def with_floor(covariances: Floats) -> Floats:
     if covariances.shape[1] <= 1:
         return np.maximum(covariances, VARIANCE_FLOOR)
     values, vectors = np.linalg.eigh(covariances.transpose(2, 0, 1))
-    if values.min() >= VARIANCE_FLOOR:
+    floor = np.maximum(VARIANCE_FLOOR, MIN_EIGENVALUE_RATIO * values[:, -1:])
+    if (values >= floor).all():
         return np.ascontiguousarray(covariances)
-    values = np.maximum(values, VARIANCE_FLOOR)
+    values = np.maximum(values, floor)
     return np.ascontiguousarray(((vectors * values[:, None, :]) @ vectors.transpose(0, 2, 1)).transpose(1, 2, 0))
 
 
@@ -216,7 +218,8 @@ def from_vector(vector: Floats, shape: tuple[int, ...]) -> Floats:
         spreads = np.clip(vector, -MAX_LOG_SPREAD, MAX_LOG_SPREAD).reshape(shape)
         return with_floor(np.exp(2.0 * spreads))
     factors = np.zeros((n_nodes, q, q))
-    factors[(slice(None), *np.tril_indices(q))] = vector.reshape(n_nodes, -1)
+    largest = np.exp(MAX_LOG_SPREAD)
+    factors[(slice(None), *np.tril_indices(q))] = np.clip(vector.reshape(n_nodes, -1), -largest, largest)
     i = np.arange(q)
     factors[:, i, i] = np.exp(np.clip(factors[:, i, i], -MAX_LOG_SPREAD, MAX_LOG_SPREAD))
     return with_floor((factors @ factors.transpose(0, 2, 1)).transpose(1, 2, 0))
