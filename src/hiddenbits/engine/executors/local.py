@@ -42,6 +42,11 @@ class _BlasLimit:
         """Record, in a forked process, whether the limit was in use during the fork."""
         self._lock, self._users, self._used_at_fork = Lock(), 0, self._used_at_fork or self._users > 0
 
+    @property
+    def in_use(self) -> bool:
+        """Whether any thread of this process has set the limit."""
+        return self._users > 0
+
     def __enter__(self) -> None:
         if self._used_at_fork:
             # A lock that another thread held during the fork stays locked in this process, which lacks that thread:
@@ -72,6 +77,11 @@ if hasattr(os, "register_at_fork"):  # Windows has no fork
 def one_blas_thread() -> AbstractContextManager[None]:
     """Limit BLAS to one thread: the order of its additions, and so the last bits, depend on the number of threads."""
     return _blas
+
+
+def blas_in_use() -> bool:
+    """Return whether a thread of this process is inside `one_blas_thread`: fits hold it while they work."""
+    return _blas.in_use
 
 
 class Local:
