@@ -39,13 +39,13 @@ def processes(request, monkeypatch):
     if request.param == "forked" and not whole_fits.CAN_FORK:
         pytest.skip("processes are not forked here")
     monkeypatch.setattr(whole_fits, "CAN_FORK", request.param == "forked")
-    pools, process_pool = [], whole_fits._process_pool
+    pools, started = [], whole_fits._started
 
-    def counted_pool(n_processes, call):
-        pools.append(n_processes)
-        return process_pool(n_processes, call)
+    def counted(call, tasks, n_jobs):
+        pools.append(min(n_jobs, len(tasks)))
+        return started(call, tasks, n_jobs)
 
-    monkeypatch.setattr(whole_fits, "_process_pool", counted_pool)
+    monkeypatch.setattr(whole_fits, "_started", counted)
     return pools
 
 

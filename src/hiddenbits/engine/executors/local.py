@@ -42,10 +42,10 @@ class _BlasLimit:
         """Record, in a forked process, whether the limit was in use during the fork."""
         self._lock, self._users, self._used_at_fork = Lock(), 0, self._used_at_fork or self._users > 0
 
-    @property
-    def in_use(self) -> bool:
-        """Whether any thread of this process has set the limit."""
-        return self._users > 0
+    def call_at_rest(self, function: Callable[[], T]) -> T | None:
+        """Return function(), which may fork, while no thread is inside; None if one is: see `__enter__`."""
+        with self._lock:
+            return function() if self._users == 0 else None
 
     def __enter__(self) -> None:
         if self._used_at_fork:
@@ -79,9 +79,9 @@ def one_blas_thread() -> AbstractContextManager[None]:
     return _blas
 
 
-def blas_in_use() -> bool:
-    """Return whether a thread of this process is inside `one_blas_thread`: fits hold it while they work."""
-    return _blas.in_use
+def call_at_rest(function: Callable[[], T]) -> T | None:
+    """Return function(), which may fork this process; None if a thread is inside `one_blas_thread`, as fits are."""
+    return _blas.call_at_rest(function)
 
 
 class Local:

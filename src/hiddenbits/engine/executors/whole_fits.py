@@ -16,7 +16,7 @@ import time
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from typing import Any, NamedTuple
@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_limits
 
 from hiddenbits.data import Table
 from hiddenbits.engine.executors.dask_cluster import Cluster
-from hiddenbits.engine.executors.local import Executor, Local, T, U, blas_in_use
+from hiddenbits.engine.executors.local import Executor, Local, T, U, call_at_rest
 from hiddenbits.engine.executors.progress import ProgressExecutor, without_progress
 
 LOG = logging.getLogger(__name__)
@@ -39,10 +39,8 @@ START_SECONDS = 0.1 if CAN_FORK else 4.0  # processes pay only if the tasks take
 def at_once(executor: Executor, n_tasks: int, tables: Iterable[Table]) -> bool:
     """Return whether fits to these tables run at once, each as a task with a serial executor."""
     executor = without_progress(executor)
-    if isinstance(executor, Local) and (
-        executor.n_jobs == 1 or blas_in_use() or multiprocessing.current_process().daemon
-    ):
-        return False  # a process that is forked while another thread fits may wait for its locks forever
+    if isinstance(executor, Local) and (executor.n_jobs == 1 or multiprocessing.current_process().daemon):
+        return False  # a daemon may have no processes of its own
     cells, all_resident = 0, True
     for table in tables:
         cells += table.shape[0] * table.shape[1]
@@ -91,20 +89,19 @@ def _fit_alone(function: Callable[[Executor, U], T], counts_rows: bool, task: U)
 def _in_processes(call: Callable[[U], _Answer], tasks: Sequence[U], n_jobs: int) -> Iterator[_Answer]:
     """Yield call(task) in order; the first runs here, and its time decides whether processes are worth their start.
 
-    If a process dies, for example because memory ran out, the remaining tasks run here.
+    If a process dies, for example because memory ran out, the remaining tasks run here; all do if another thread fits.
     """
     begin = time.monotonic()
     first, rest = call(tasks[0]), tasks[1:]
     seconds = time.monotonic() - begin
     yield first
-    n_done = 0
+    started = None
     if len(rest) * seconds > START_SECONDS:
-        pool = _process_pool(min(n_jobs, len(rest)), call)
+        started = call_at_rest(partial(_started, call, rest, n_jobs))
+    n_done = 0
+    if started is not None:
+        pool, futures = started
         try:
-            with warnings.catch_warnings():
-                # Python warns of locks that other threads hold during a fork; a fit alone needs none of them.
-                warnings.filterwarnings("ignore", ".*fork", DeprecationWarning)
-                futures = deque([pool.submit(_call_task, task) for task in rest])
             while futures:
                 yield futures.popleft().result()
                 n_done += 1
@@ -118,13 +115,20 @@ def _in_processes(call: Callable[[U], _Answer], tasks: Sequence[U], n_jobs: int)
     yield from map(call, rest[n_done:])
 
 
-def _process_pool(n_processes: int, call: Callable[[Any], _Answer]) -> Any:
-    """Return a pool of processes that hold the function of all tasks."""
-    if not CAN_FORK:
+def _started(call: Callable[[Any], _Answer], tasks: Sequence[Any], n_jobs: int) -> tuple[Any, deque[Future[_Answer]]]:
+    """Return a pool of processes that hold the function, and the futures of all tasks."""
+    n_processes = min(n_jobs, len(tasks))
+    if CAN_FORK:
+        fork = multiprocessing.get_context("fork")
+        pool: Any = ProcessPoolExecutor(n_processes, fork, _hold_function, (call,))
+    else:
         from joblib.externals.loky import ProcessPoolExecutor as LokyExecutor
 
-        return LokyExecutor(n_processes, initializer=_hold_function, initargs=(call,))
-    return ProcessPoolExecutor(n_processes, multiprocessing.get_context("fork"), _hold_function, (call,))
+        pool = LokyExecutor(n_processes, initializer=_hold_function, initargs=(call,))
+    with warnings.catch_warnings():
+        # Python warns of locks that other threads hold during a fork; a fit alone needs none of them.
+        warnings.filterwarnings("ignore", ".*fork", DeprecationWarning)
+        return pool, deque(pool.submit(_call_task, task) for task in tasks)
 
 
 _held: Any = None
