@@ -9,7 +9,7 @@ from benchmarks.record import DOCS, how, load, result, table, write
 from experiments.common import filled
 
 PAGE = DOCS / "guides" / "inference.md"
-TESTS = ("maps", "pairs", "lrt")
+TESTS = ("maps", "pairs", "lrt", "starts")
 METHODS = ("information", "bootstrap")
 DESIGNS = {
     "apart": "3 classes that lie apart, 1,000 x 10",
@@ -47,7 +47,7 @@ def size() -> str:
         for report in reports
         for name, figure in report["figures"].items()
     ]
-    rows = [[test, "the model is true" if what == "size" else what, count] for test, what, count in rows]
+    rows = [[*parts, "the model is true" if what == "size" else what, count] for *parts, what, count in rows]
     return table(["test at 5%", "tables", "rejected"], rows) + "\n\n" + printed(reports)
 
 

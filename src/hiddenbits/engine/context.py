@@ -235,7 +235,7 @@ def map_fits(function: Callable[[U], T], tasks: Sequence[U], *tables: Table) -> 
     ...     return round(hiddenbits.LatentClassAnalysis(K, n_init=2, random_state=0).fit(table).score(table), 3)
     >>> with hiddenbits.run_on(n_jobs=2):
     ...     list(hiddenbits.tables.map_fits(score, [1, 2], table))
-    [-3.451, -3.424]
+    [-3.457, -3.451]
     """
     engine = current()
     if engine.checkpoint is None and at_once(engine.executor, len(tasks), tables):
