@@ -137,6 +137,16 @@ def replicates() -> str:
         f"seconds a replicate; a fit, with its {report['figures']['starts_of_cold_fit']} starts, takes {report['figures']['cold_fit_s']:.2g})."
         for report in reports
     ]
+    for report in recorded("at_once"):
+        kinds = [
+            f"{figure['ratio']:.2f} (classes {name}, entropy {figure['entropy']:.2f}, {figure['seconds_one_thread']:.1f} seconds with one thread)"
+            for name, figure in report["figures"].items()
+        ]
+        lines.append(
+            f"On two cores, {report['replicates']} replicates of 4 classes on 20,000 x 50 take this part of their time with one thread: "
+            f"{', '.join(kinds)}."
+        )
+        reports = [*reports, report]
     return "\n".join([*lines, printed(reports)]) if reports else ""
 
 
