@@ -142,6 +142,9 @@ def test_the_table_is_printed_in_100_characters_and_is_the_frame(tmp_path):
 
 def test_where_no_such_table_is():
     X = simulate_mixture(200, 6, 2, random_state=0).X
+    failed = evaluate.select(LatentClassAnalysis(random_state=0), X, [1, 400], by="bic")
+    assert [fit.size for fit in failed.classes] == [1]
+    assert "400: the fit failed" in str(failed)
     assert evaluate.select(LatentClassAnalysis(random_state=0), X, [1, 2], cv=0.5).classes == ()
     map_ = LogisticPCA(method="quadrature", random_state=0)
     assert evaluate.select(map_, X, [1], by="bic").classes == ()

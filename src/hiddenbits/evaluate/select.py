@@ -138,7 +138,9 @@ class Selection(DisplayedTable):
 
     def _shown(self) -> tuple[list[str], list[str], list[list[str]], list[str]]:
         if self.classes:
-            return [], *_table_of_classes(self.classes, UNITS[self.by])
+            failed = [f"{size.size}: {size.note.rstrip('.')}." for size in self.figures if size.value is None]
+            head, lines, footnotes = _table_of_classes(self.classes, UNITS[self.by])
+            return [], head, lines, footnotes + failed
         sizes = self.figures
         best = next((s for s in sizes if s.difference == 0.0), None)  # the others are compared with it
         if self.by in CRITERIA:
@@ -336,15 +338,19 @@ def _by_criterion(search: SizeSearch, plan: ScoringPlan, by: str) -> tuple[int, 
 def _classes_fits(
     search: SizeSearch, tried: Sequence[TriedSize], table: Table, lrt_replicates: int, seed: int
 ) -> tuple[ClassesFit, ...]:
-    """Return what papers report about each size; nothing for a family without classes, or if a fit failed."""
-    models = [result.trials[0].model for result in search.results]
-    if not all(hasattr(model, "weights_") and hasattr(model, "predict_proba") for model in models):
+    """Return what papers report about each size that could be fitted; nothing for a family without classes."""
+    fitted: list[tuple[Any, Any, TriedSize]] = [
+        (result.size, result.trials[0].model, size)
+        for result, size in zip(search.results, tried, strict=True)
+        if result.scores is not None
+    ]
+    if not all(hasattr(model, "weights_") and hasattr(model, "predict_proba") for _, model, _ in fitted):
         if lrt_replicates:
-            raise ValueError("lrt_replicates= needs a family of classes, such as LatentClassAnalysis, at every size.")
+            raise ValueError("lrt_replicates= needs a family of classes, such as LatentClassAnalysis.")
         return ()
-    by_size: dict[Any, Any] = {result.size: model for result, model in zip(search.results, models, strict=True)}
+    by_size: dict[Any, Any] = {n_classes: model for n_classes, model, _ in fitted}
     fits = []
-    for (n_classes, model), size in zip(by_size.items(), tried, strict=True):
+    for n_classes, model, size in fitted:
         fit, K = diagnostics.fit_statistics(model, table), len(model.weights_)
         entropy = diagnostics.entropy(model, table) if K > 1 else None
         uncertain = 0.0 if entropy is None else (1.0 - entropy) * fit.rows * np.log(K)
