@@ -8,7 +8,7 @@ from hiddenbits.data.columns.message import without_ambiguous
 from hiddenbits.data.look import TableLook, look
 from hiddenbits.data.masking import hide_cells
 from hiddenbits.data.subset import repeat_rows, take_rows
-from hiddenbits.engine import Piece, map_pieces
+from hiddenbits.engine import Piece, map_fits, map_pieces
 from hiddenbits.families._base.write_results import write_results
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "TableLook",
     "hide_cells",
     "look",
+    "map_fits",
     "map_pieces",
     "repeat_rows",
     "take_rows",

@@ -10,10 +10,11 @@ from hiddenbits import (
     IndependentColumns,
     LatentClassAnalysis,
     LogisticPCA,
+    diagnostics,
     evaluate,
     open_table,
 )
-from hiddenbits.datasets import simulate_mixture
+from hiddenbits.datasets import load_gss82, simulate_mixture
 from hiddenbits.evaluate.splits import splits
 
 pytestmark = pytest.mark.core
@@ -90,6 +91,91 @@ def test_criteria_are_those_of_the_estimator_and_only_where_they_are_defined():
         evaluate.select(BinarySparseCoding(), X.astype(float), [1, 2], by="aic")
     with pytest.raises(ValueError, match="needs an exact likelihood"):
         evaluate.select(LogisticPCA(random_state=0, tol=1e-2), X, [4], by="bic")
+
+
+def test_the_table_that_papers_report_by_hand():
+    """All columns from the log-likelihoods and posteriors of fits by hand; ICL from the entropies themselves."""
+    X = simulate_mixture(300, 8, 3, random_state=1).X
+    weights = np.random.default_rng(0).integers(1, 4, 300).astype(float)
+    model = LatentClassAnalysis(n_init=4, random_state=0)
+    selection = evaluate.select(model, X, [1, 2, 3], by="bic", sample_weight=weights)
+    N = weights.sum()
+    for K, fit in zip((1, 2, 3), selection.classes, strict=True):
+        own = LatentClassAnalysis(K, prior_strength=0, n_init=4, random_state=0).fit(X, sample_weight=weights)
+        log_likelihood, p = float(weights @ own.score_samples(X)), 9 * K - 1
+        r = own.predict_proba(X)
+        uncertain = float(-(weights @ np.where(r > 0, r * np.log(np.maximum(r, 1e-300)), 0.0)).sum())
+        assert (fit.size, fit.n_parameters, fit.starts) == (K, p, 4)
+        found = [fit.log_likelihood, fit.aic, fit.bic, fit.sabic, fit.icl, fit.smallest_class]
+        bic = -2 * log_likelihood + p * np.log(N)
+        expected = [log_likelihood, -2 * log_likelihood + 2 * p, bic, bic + p * np.log((N + 2) / 24 / N)]
+        np.testing.assert_allclose(found, [*expected, bic + 2 * uncertain, own.weights_.min()], rtol=1e-10)
+        assert fit.entropy is None if K == 1 else fit.entropy == pytest.approx(1 - uncertain / (N * np.log(K)))
+        best = max(start.objective for start in own.restarts_)
+        assert fit.replicated_starts == sum(start.objective > best - 0.02 for start in own.restarts_)
+        assert fit.chosen == (selection.size == K)
+        assert fit.lrt_p is None
+    assert [figure.value for figure in selection.figures] == pytest.approx([fit.bic for fit in selection.classes])
+
+
+@pytest.mark.slow
+def test_the_table_is_printed_in_100_characters_and_is_the_frame(tmp_path):
+    pd = pytest.importorskip("pandas")
+    X = simulate_mixture(400, 8, 2, random_state=0).X
+    model = LatentClassAnalysis(n_init=3, random_state=0)
+    options = {"by": "aic", "lrt_replicates": 9, "folder": tmp_path}
+    selection = evaluate.select(model, X, [1, 2, 4], **options)
+    assert max(map(len, str(selection).splitlines())) <= 100
+    frame = selection.to_frame(backend="pandas")
+    assert isinstance(frame, pd.DataFrame)
+    assert frame["size"].tolist() == [1, 2, 4]
+    fits = [LatentClassAnalysis(K, prior_strength=0, n_init=3, random_state=0).fit(X) for K in (1, 2)]
+    p = diagnostics.bootstrap_lrt(*fits, X, n_replicates=9, random_state=0).p
+    assert [fit.lrt_p for fit in selection.classes] == [
+        None,
+        p,
+        None,
+    ]  # four classes have no three to be tested against
+    assert "LRT p" in str(selection)
+    assert evaluate.select(model, X, [1, 2, 4], **options).classes == selection.classes  # fits read from the folder
+
+
+def test_where_no_such_table_is():
+    X = simulate_mixture(200, 6, 2, random_state=0).X
+    failed = evaluate.select(LatentClassAnalysis(random_state=0), X, [1, 400], by="bic")
+    assert [fit.size for fit in failed.classes] == [1]
+    assert "400: the fit failed" in str(failed)
+    assert evaluate.select(LatentClassAnalysis(random_state=0), X, [1, 2], cv=0.5).classes == ()
+    map_ = LogisticPCA(method="quadrature", random_state=0)
+    assert evaluate.select(map_, X, [1], by="bic").classes == ()
+    with pytest.raises(ValueError, match="needs a family of classes"):
+        evaluate.select(map_, X, [1], by="bic", lrt_replicates=9)
+    with pytest.raises(ValueError, match='give by="bic"'):
+        evaluate.select(LatentClassAnalysis(), X, [1], lrt_replicates=9)
+    with pytest.raises(ValueError, match="repeat_rows"):
+        evaluate.select(LatentClassAnalysis(), X, [1], by="bic", lrt_replicates=9, sample_weight=np.full(200, 2.0))
+
+
+@pytest.mark.parametrize("K", [2, 3, 4])
+def test_smallest_class_as_polca(real_data, K):
+    """poLCA converges to 1e-10 of the log-likelihood; ours moves shares by less than 1e-4."""
+    pd = pytest.importorskip("pandas")
+    X = pd.read_csv(real_data / "survey" / "carcinoma.csv")
+    theirs = pd.read_csv(real_data / "reference" / f"carcinoma_lca{K}_poLCA.csv").share.min()
+    model = LatentClassAnalysis(n_init=20, tol=1e-10, max_iter=5000, random_state=0)
+    (fit,) = evaluate.select(model, X, [K], by="bic").classes
+    assert fit.smallest_class == pytest.approx(theirs, abs=1e-3)
+
+
+def test_criteria_as_polca(real_data):
+    """Nominal columns with counts; poLCA stops earlier, so its log-likelihood is lower by up to 1e-4 of it."""
+    pd = pytest.importorskip("pandas")
+    X, counts = load_gss82()
+    theirs = pd.read_csv(real_data / "reference" / "gss82_lca3_poLCA.csv").set_index("what").estimate
+    model = LatentClassAnalysis(column_types="nominal", n_init=10, tol=1e-11, max_iter=20_000, random_state=0)
+    fit = evaluate.select(model, X, [1, 2, 3], by="bic", sample_weight=counts).classes[2]
+    for ours, name in (("log_likelihood", "loglik"), ("aic", "aic"), ("bic", "bic")):
+        assert getattr(fit, ours) == pytest.approx(theirs[name], rel=1e-4), name
 
 
 def test_shown_and_refused():

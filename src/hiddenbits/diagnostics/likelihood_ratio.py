@@ -10,7 +10,8 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from hiddenbits.array_types import Floats
-from hiddenbits.diagnostics.tables import open_for, simulated_tables
+from hiddenbits.diagnostics.tables import open_for, table_simulator
+from hiddenbits.tables import map_fits
 
 STREAM = 0x1127  # keeps these random numbers apart from others with the same seed
 
@@ -85,13 +86,17 @@ def bootstrap_lrt(
             f"The larger model has {larger.n_parameters_} parameters and the smaller {smaller.n_parameters_}, and its "
             f"statistic is {statistic:.4g}. Give the smaller one first; if the larger one fits worse, raise its n_init."
         )
-    replicates = np.zeros(n_replicates)
-    for number, rows in enumerate(simulated_tables(smaller, table, n_replicates, random_state, STREAM)):
+    simulated = table_simulator(smaller, table, random_state, STREAM)
+
+    def replicate(number: int) -> float:
+        rows = simulated(number)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             fits = smaller._refit(rows), clone(larger).fit(rows)
         of_smaller, of_larger = (_log_likelihood(fit, rows) for fit in fits)
-        replicates[number] = max(0.0, 2.0 * (of_larger - of_smaller))
+        return max(0.0, 2.0 * (of_larger - of_smaller))
+
+    replicates = np.array(list(map_fits(replicate, range(n_replicates), table)))
     return BootstrapLRT(statistic, float(1 + (replicates >= statistic).sum()) / (n_replicates + 1), replicates)
 
 

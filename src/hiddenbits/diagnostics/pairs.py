@@ -13,9 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from hiddenbits.array_types import Floats, Rows
 from hiddenbits.diagnostics.maps import STEPS, grid_nodes
-from hiddenbits.diagnostics.tables import cells, frame_like, open_for, simulated_tables, sum_over_rows
+from hiddenbits.diagnostics.tables import cells, frame_like, open_for, sum_over_rows, table_simulator
 from hiddenbits.display import names_of
-from hiddenbits.tables import Piece, Table
+from hiddenbits.tables import Piece, Table, map_fits
 
 MIN_VARIANCE = 1e-12  # variance of a pair that the model considers impossible or certain
 MIN_EXPECTED = 1e-12  # expected rows in a cell
@@ -186,12 +186,16 @@ def _test_statistic(pairs: _PairResiduals) -> Floats:
 
 def _p_values(model: Any, table: Table, pairs: _PairResiduals, n: int, seed: int, tol: float) -> tuple[Floats, Floats]:
     """Return the p-value of each pair, uncorrected and corrected for the number of pairs."""
-    statistics = [_test_statistic(pairs)]
-    for simulated in simulated_tables(model, table, n, seed, STREAM):
+    simulated = table_simulator(model, table, seed, STREAM)
+
+    def replicate(number: int) -> Floats:
+        rows = simulated(number)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            refitted = model._refit(simulated, tol=tol)
-        statistics.append(_test_statistic(_residuals(refitted, simulated)))
+            refitted = model._refit(rows, tol=tol)
+        return _test_statistic(_residuals(refitted, rows))
+
+    statistics = [_test_statistic(pairs), *map_fits(replicate, range(n), table)]
     # If the model is true, the n + 1 tables are exchangeable, as long as the real one is treated like all others.
     z = np.stack(statistics)
     z -= z.mean(axis=0)

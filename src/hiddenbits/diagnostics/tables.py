@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -69,17 +69,20 @@ def frame_like(X: object, columns: dict[str, AnyArray]) -> Any:
 # Tables simulated from a fitted model, to which models are fitted again: the results if the model is true.
 
 
-def simulated_tables(model: Any, table: Table, n: int, seed: int, stream: int) -> Iterator[Table]:
-    """Yield n tables sampled from a model, with the size and the missing cells of the table; keyed by their number."""
+def table_simulator(model: Any, table: Table, seed: int, stream: int) -> Callable[[int], Table]:
+    """Return a function that samples the table of a number from a model, with the size and missing cells of `table`."""
     if table.weights is not None:
         raise ValueError("Simulated rows have no weights: repeat rows instead of weighting them.")
     missing = np.isnan(table.to_float()) if table.n_missing else None
     uncoded = copy(model)
     uncoded.coding_ = uncoded.threshold = None  # to sample bits, not the values that they encode
-    for number in range(n):
+
+    def simulate(number: int) -> Table:
         rows = uncoded.sample(table.shape[0], random_state=int(keyed_rng(seed, stream, number).integers(2**31 - 1)))
         if missing is not None:
             blank = np.append(np.where(table.layout.is_level, 0.0, np.nan), np.full(table.n_numbers, np.nan))
             rows = np.where(missing, blank, rows)
         simulated = Table._of_cells(rows, table.n_numbers) if table.n_numbers else open_table(rows)
-        yield replace(simulated, levels=table.coding_of_levels)
+        return replace(simulated, levels=table.coding_of_levels)
+
+    return simulate

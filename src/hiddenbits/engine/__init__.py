@@ -5,7 +5,7 @@
 
 from hiddenbits.engine.block_statistics import block_height
 from hiddenbits.engine.checkpoint import Checkpoint
-from hiddenbits.engine.context import Engine, Piece, current, map_pieces, run_on
+from hiddenbits.engine.context import Engine, Piece, current, map_fits, map_pieces, run_on
 from hiddenbits.engine.executors.dask_cluster import Cluster
 from hiddenbits.engine.executors.local import Executor, Local, one_blas_thread
 from hiddenbits.engine.loops.closed_form import fit_closed_form
@@ -46,6 +46,7 @@ __all__ = [
     "fit_em",
     "fit_persistent",
     "fit_planned",
+    "map_fits",
     "map_pieces",
     "no_cell_recorded",
     "one_blas_thread",

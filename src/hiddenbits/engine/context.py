@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -17,6 +17,7 @@ from hiddenbits.data.coding.coded_columns import Coding
 from hiddenbits.engine.executors.dask_cluster import STALL_TIMEOUT, Cluster
 from hiddenbits.engine.executors.local import Executor, Local, one_blas_thread
 from hiddenbits.engine.executors.progress import OnRows, ProgressExecutor, without_progress
+from hiddenbits.engine.executors.whole_fits import at_once, map_tasks
 from hiddenbits.store import check_target
 
 
@@ -128,6 +129,7 @@ def run_on(
 # A function of pieces of a table, applied where the engine runs.
 
 T = TypeVar("T")
+U = TypeVar("U")
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,3 +200,55 @@ def _apply(
     block: Block,
 ) -> T:
     return function(Piece(of_rows(block.rows, block.observed, names, levels), block.weights, block.start))
+
+
+# A function that fits models, applied where the engine runs.
+
+
+def map_fits(function: Callable[[U], T], tasks: Sequence[U], *tables: Table) -> Iterator[T]:
+    """Yield function(task) for independent tasks, in order: many fits at once, with the same results to the bit.
+
+    With threads (``run_on(n_jobs=)``) tasks run in as many processes, on a cluster on its workers; each fit is serial
+    there. One after the other, each fit on all threads or workers, run tasks on a table on disk or of more than 2^26
+    cells, tasks that take less time than starting processes, and those within ``run_on(checkpoint=)``.
+
+    Parameters
+    ----------
+    function : callable
+        Fits models, and returns something small. Its result depends on the task only, such as the number of a
+        replicate that is the key of its random numbers. On a cluster it is called again if a worker dies.
+    tasks : sequence
+        What the function is called with.
+    *tables : Table
+        The tables in the function.
+
+    Yields
+    ------
+    result : object
+        What the function returned.
+
+    Examples
+    --------
+    >>> import numpy as np, hiddenbits
+    >>> table = hiddenbits.open_table(np.random.default_rng(0).integers(0, 2, (300, 5)))
+    >>> def score(K):
+    ...     return round(hiddenbits.LatentClassAnalysis(K, n_init=2, random_state=0).fit(table).score(table), 3)
+    >>> with hiddenbits.run_on(n_jobs=2):
+    ...     list(hiddenbits.tables.map_fits(score, [1, 2], table))
+    [-3.457, -3.451]
+    """
+    engine = current()
+    if engine.checkpoint is None and at_once(engine.executor, len(tasks), tables):
+        yield from map_tasks(engine.executor, partial(_within, engine.max_time, function), tasks)
+    else:
+        yield from map(function, tasks)
+
+
+def _within(max_time: float | None, function: Callable[[U], T], executor: Executor, task: U) -> T:
+    """Return function(task) with an engine of this executor."""
+    on_progress = executor.on_rows if isinstance(executor, ProgressExecutor) else None
+    token = _engine.set(Engine(executor, None, on_progress, max_time))
+    try:
+        return function(task)
+    finally:
+        _engine.reset(token)

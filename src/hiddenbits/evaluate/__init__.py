@@ -10,11 +10,12 @@ from hiddenbits.evaluate.comparison import Comparison, ComparisonEntry, TriedSiz
 from hiddenbits.evaluate.held_out_cells import Calibration, held_out_cells
 from hiddenbits.evaluate.measures import Estimate, bits_per_cell, code_length, leave_one_out_error, mean_log_likelihood
 from hiddenbits.evaluate.patterns import count_patterns, pattern_entropy
-from hiddenbits.evaluate.select import Selection, select
+from hiddenbits.evaluate.select import ClassesFit, Selection, select
 from hiddenbits.evaluate.table_description import TableDescription, describe
 
 __all__ = [
     "Calibration",
+    "ClassesFit",
     "Comparison",
     "ComparisonEntry",
     "Estimate",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -19,7 +19,7 @@ from hiddenbits.evaluate.same_models import Contender, EquivalentModel, Equivale
 from hiddenbits.evaluate.splits import Split
 from hiddenbits.evaluate.trial import ExtraMeasures, Scorer, Trial, cell_scorer, extra_measures, row_scorer, run_trial
 from hiddenbits.fit_cache import FitCache
-from hiddenbits.tables import Table, hide_cells, take_rows
+from hiddenbits.tables import Table, hide_cells, map_fits, take_rows
 
 Rows = NDArray[np.int64]
 # Stop trying larger sizes after PATIENCE in a row are worse than the best so far, or after one that is worse by more
@@ -80,25 +80,41 @@ class Runner:
 
     def run(self, name: str, estimator: BaseEstimator, size: Any, plan: ScoringPlan) -> list[Trial]:
         """Return the result of an estimator at a size on each split; each is fitted once only."""
-        trials_key = (name, repr(size), id(plan))
-        if trials_key in self._trials:
-            self.done += len(plan.splits)
-            return self._trials[trials_key]
-        self._trials[trials_key] = trials = []
-        for split in plan.splits:
-            model = self.clone_at_size(estimator, size)
-            key = self._key(name, model, split.job)
-            self.on_progress(name if size is None else f"{name}({size})", self.done, self.total)
-            if (saved := self.cache.get(key)) is not None:
-                trial = Trial.from_saved(*saved)
-            else:
-                trial = run_trial(model, split.train, split.scorer)
-                self.cache.put(key, *trial.to_saved(), trial.model)
-            self.done += 1
-            trials.append(trial)
-            if trial.scores is None:
-                break  # one failure rules out the size
-        return trials
+        return next(self.run_sizes(name, estimator, [size], plan))
+
+    def run_sizes(
+        self, name: str, estimator: BaseEstimator, sizes: Sequence[Any], plan: ScoringPlan
+    ) -> Iterator[list[Trial]]:
+        """Yield the results of each size on each split; sizes and splits are fitted at once if `run_on` allows it."""
+        known = self._trials
+        trials_keys = [(name, repr(size), id(plan)) for size in sizes]
+        models = [self.clone_at_size(estimator, size) for size in sizes]
+        keys = [[self._key(name, model, split.job) for split in plan.splits] for model in models]
+        saved = [
+            [None if trials_key in known else self.cache.get(key) for key in of_size]
+            for trials_key, of_size in zip(trials_keys, keys, strict=True)
+        ]
+
+        def fit(job: tuple[int, int]) -> Trial:
+            i, number = job
+            return run_trial(clone(models[i]), plan.splits[number].train, plan.splits[number].scorer)
+
+        new = [i for i, trials_key in enumerate(trials_keys) if trials_key not in known]
+        missing = [(i, number) for i in new for number, entry in enumerate(saved[i]) if entry is None]
+        fits = map_fits(fit, missing, *(split.train for split in plan.splits))
+        for i, size in enumerate(sizes):
+            trials = list[Trial]()
+            for key, entry in zip(keys[i], saved[i], strict=True) if i in new else ():
+                self.on_progress(name if size is None else f"{name}({size})", self.done, self.total)
+                trial = next(fits) if entry is None else Trial.from_saved(*entry)
+                if entry is None:
+                    self.cache.put(key, *trial.to_saved(), trial.model)
+                if not trials or trials[-1].scores is not None:  # one failure rules out the size
+                    trials.append(trial)
+                self.done += 1
+            if i not in new:
+                self.done += len(plan.splits)
+            yield known.setdefault(trials_keys[i], trials)
 
     def measure(
         self,
@@ -182,10 +198,16 @@ def choose_size(
     best: RowLogLikelihoods | None = None
     highest, n_worse, cannot_catch_up = -np.inf, 0, False
     sizes = contender.sizes or (None,)
+    same = {size: twin for size in sizes if (twin := (equivalents or {}).get((contender.name, size)))}
+    all_own = [size for size in sizes if size not in same] if contender.all_sizes else []
+    own_trials = runner.run_sizes(contender.name, contender.estimator, all_own, plan)
     for size in sizes:
-        equivalent = (equivalents or {}).get((contender.name, size))
-        fitted, fitted_size = (contender, size) if equivalent is None else equivalent
-        trials = runner.run(fitted.name, fitted.estimator, fitted_size, plan)
+        equivalent = same.get(size)
+        if equivalent is None and all_own:
+            trials = next(own_trials)
+        else:
+            fitted, fitted_size = (contender, size) if equivalent is None else equivalent
+            trials = runner.run(fitted.name, fitted.estimator, fitted_size, plan)
         scores = _scores_of_all_splits(trials, len(plan.splits))
         results.append(SizeResult(size, trials, scores, equivalent))
         value = -np.inf if scores is None else mean_of(scores, plan.weights, trials[0].cells).value

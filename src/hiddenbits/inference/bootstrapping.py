@@ -21,7 +21,7 @@ from hiddenbits.data.hashing import digest, keyed_rng
 from hiddenbits.display import axis_names
 from hiddenbits.fit_cache import FitCache, table_digest, versions
 from hiddenbits.inference.uncertainty import Uncertainty, backend_of, codes_of, open_for, statistic_values, with_indices
-from hiddenbits.tables import Piece, Table, map_pieces, take_rows
+from hiddenbits.tables import Piece, Table, map_fits, map_pieces, take_rows
 
 NamedArrays = dict[str, tuple[Floats, tuple[str, ...], str]]  # values, axes and scale of each
 
@@ -48,7 +48,7 @@ def bootstrap(
     dimensions are rotated to those of the fitted model (by Procrustes rotation). The estimates of a `TreeMixture` are
     conditional on its trees: replicates keep the trees, and search for others only with `statistic`. Replicates are
     keyed by their number: the first 100 of 200 are those of ``n_replicates=100``, and serial, threads and cluster
-    (`run_on`) give the same results.
+    (`run_on`) give the same results; of a table in memory, many are fitted at once.
 
     Parameters
     ----------
@@ -117,26 +117,36 @@ def bootstrap(
     cache = FitCache(folder, {} if folder is None else _identity(start, table, design))
     estimates = estimates_of(model)
     replicates = np.empty((n_replicates, sum(array.size for array, *_ in estimates.values())))
-    n_unconverged = 0
+
+    def refit(number: int) -> Any:
+        w = replicate_weights(random_state, number, base, cluster_ids, stratum_ids, weight_type == "counts")
+        if distinct_row is not None:
+            w = np.bincount(distinct_row, w, minlength=unweighted.shape[0]).astype(np.float64)
+        resampled = unweighted.with_weights(w)
+        if unweighted.source.resident:
+            resampled = take_rows(unweighted, w > 0.0).with_weights(w[w > 0.0])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            return start._refit(resampled, tol=tol)
+
+    def estimates_in(refitted: Any) -> Floats:
+        matched = aligned(refitted, model, distinct) if can_align(model) else refitted
+        return np.concatenate([array.ravel() for array, *_ in estimates_of(matched).values()])
+
+    def replicate(number: int) -> tuple[Any, bool, Floats]:
+        """Return the refitted model if it is to be saved, whether it converged, and its estimates."""
+        refitted = refit(number)
+        return None if folder is None else refitted, refitted.converged_, estimates_in(refitted)
+
+    missing, n_unconverged = list[int](), 0
     for number in range(n_replicates):
-        key = cache.key({"replicate": number})
-        if (saved := cache.get(key)) is not None:
-            refitted = saved[2]
+        if (saved := cache.get(cache.key({"replicate": number}))) is None:
+            missing.append(number)
         else:
-            w = replicate_weights(random_state, number, base, cluster_ids, stratum_ids, weight_type == "counts")
-            if distinct_row is not None:
-                w = np.bincount(distinct_row, w, minlength=unweighted.shape[0]).astype(np.float64)
-            resampled = unweighted.with_weights(w)
-            if unweighted.source.resident:
-                resampled = take_rows(unweighted, w > 0.0).with_weights(w[w > 0.0])
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ConvergenceWarning)
-                refitted = start._refit(resampled, tol=tol)
-            cache.put(key, {"replicate": number}, {}, refitted)
-        n_unconverged += not refitted.converged_
-        if can_align(model):
-            refitted = aligned(refitted, model, distinct)
-        replicates[number] = np.concatenate([array.ravel() for array, *_ in estimates_of(refitted).values()])
+            replicates[number], n_unconverged = estimates_in(saved[2]), n_unconverged + (not saved[2].converged_)
+    for number, (refitted, converged, vector) in zip(missing, map_fits(replicate, missing, table), strict=True):
+        cache.put(cache.key({"replicate": number}), {"replicate": number}, {}, refitted)
+        replicates[number], n_unconverged = vector, n_unconverged + (not converged)
     if n_unconverged:
         warnings.warn(
             f"{n_unconverged} of {n_replicates} replicates did not converge. Raise max_iter of the model, or tol.",

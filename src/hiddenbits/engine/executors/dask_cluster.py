@@ -34,7 +34,17 @@ from uuid import uuid4
 from hiddenbits.data import Block, Grid
 from hiddenbits.engine.environment import differences, environment
 from hiddenbits.engine.executors import dask_scheduler
-from hiddenbits.engine.executors.dask_worker import Loader, Parcel, hold, itself, map_part, merge, nothing, reduce_part
+from hiddenbits.engine.executors.dask_worker import (
+    Loader,
+    Parcel,
+    hold,
+    itself,
+    map_part,
+    merge,
+    nothing,
+    reduce_part,
+    run_task,
+)
 from hiddenbits.engine.executors.local import S, T, U
 from hiddenbits.engine.row_memory import RowMemory, WorkerRowMemory, forget
 from hiddenbits.exceptions import ClusterError, EnvironmentChangedWarning
@@ -93,8 +103,16 @@ class Cluster:
 
     def map_rows(self, function: Callable[[Block], T], grid: Grid) -> Iterator[T]:
         """Yield function(block) for all blocks, in order; few tasks are pending at a time."""
-        parts = enumerate(self._load(grid))
-        number = self._next_number()
+        for results in self._map(map_part, function, self._load(grid)):
+            yield from results
+
+    def map_tasks(self, function: Callable[[U], T], tasks: Sequence[U]) -> Iterator[T]:
+        """Yield function(task), computed on the workers, for each task, in order; a worker gets the function once."""
+        return self._map(run_task, function, map(Parcel, tasks))
+
+    def _map(self, on_worker: Callable[..., Any], function: Callable[..., Any], inputs: Iterable[Any]) -> Iterator[Any]:
+        """Yield on_worker(number of the pass, function, input) for all inputs, in order."""
+        numbered, number = enumerate(inputs), self._next_number()
         with self._plain_errors():
             function_key = self._key(itself, number, 0)
             sent_function = self._send({function_key: (itself, Parcel(function, number))}, function_key)
@@ -102,12 +120,12 @@ class Cluster:
         pending: deque[Any] = deque()
         while True:
             with self._plain_errors():
-                while len(pending) < most_pending and (task := next(parts, None)):
-                    key = self._key(map_part, number, task[0])
-                    pending.append(self._send({key: (map_part, number, sent_function, task[1])}, key))
+                while len(pending) < most_pending and (task := next(numbered, None)):
+                    key = self._key(on_worker, number, task[0])
+                    pending.append(self._send({key: (on_worker, number, sent_function, task[1])}, key))
                 if not pending:
                     return
-            yield from self._result(pending.popleft(), number)
+            yield self._result(pending.popleft(), number)
 
     def stream(self, grid: Grid, ends: Sequence[int]) -> Iterator[Callable[[Callable[[Block], S]], S]]:
         """Yield, for each group of consecutive blocks, a `reduce` over that group."""

@@ -14,7 +14,7 @@ from typing import Any, Generic
 from hiddenbits.data import Block, Grid, Part
 from hiddenbits.data.kernels import by_size
 from hiddenbits.engine.environment import environment
-from hiddenbits.engine.executors.local import S, T, one_blas_thread
+from hiddenbits.engine.executors.local import S, T, U, one_blas_thread
 from hiddenbits.engine.tree_sum import Node, TreeSum
 from hiddenbits.exceptions import ClusterError, TableError
 from hiddenbits.quoting import redacted
@@ -150,6 +150,11 @@ def map_part(number: int, sent_function: Parcel[Callable[[Block], T]], part: Par
     function = by_size(sent_function.open(number))
     with one_blas_thread():
         return Parcel([function(block) for block in _blocks(part)], number)
+
+
+def run_task(number: int, sent_function: Parcel[Callable[[U], T]], task: Parcel[U]) -> Parcel[T]:
+    """Return function(task): a whole fit."""
+    return Parcel(sent_function.open(number)(task.open()), number)
 
 
 def _blocks(part: Part | Parcel[Loader]) -> Iterator[Block]:

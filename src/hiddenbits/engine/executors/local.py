@@ -42,6 +42,11 @@ class _BlasLimit:
         """Record, in a forked process, whether the limit was in use during the fork."""
         self._lock, self._users, self._used_at_fork = Lock(), 0, self._used_at_fork or self._users > 0
 
+    def call_at_rest(self, function: Callable[[], T]) -> T | None:
+        """Return function(), which may fork, while no thread is inside; None if one is: see `__enter__`."""
+        with self._lock:
+            return function() if self._users == 0 else None
+
     def __enter__(self) -> None:
         if self._used_at_fork:
             # A lock that another thread held during the fork stays locked in this process, which lacks that thread:
@@ -72,6 +77,11 @@ if hasattr(os, "register_at_fork"):  # Windows has no fork
 def one_blas_thread() -> AbstractContextManager[None]:
     """Limit BLAS to one thread: the order of its additions, and so the last bits, depend on the number of threads."""
     return _blas
+
+
+def call_at_rest(function: Callable[[], T]) -> T | None:
+    """Return function(), which may fork this process; None if a thread is inside `one_blas_thread`, as fits are."""
+    return _blas.call_at_rest(function)
 
 
 class Local:

@@ -26,7 +26,7 @@ class ProgressExecutor:
     """
 
     def __init__(self, executor: Executor, on_progress: OnRows) -> None:
-        self.executor, self._on_progress = executor, on_progress
+        self.executor, self.on_rows = executor, on_progress
         self._thread = local()  # `inside`: this thread is in map_rows, where rows of other methods do not count again
 
     def reduce(self, function: Callable[[Block], S], grid: Grid) -> S:
@@ -71,7 +71,7 @@ class ProgressExecutor:
 
     def _report(self, rows: int) -> None:
         if not self._in_map_rows:
-            self._on_progress(rows)
+            self.on_rows(rows)
 
     def _call_and_report(self, function: Callable[[Block], S], block: Block) -> S:
         value = function(block)

@@ -1,4 +1,4 @@
-"""From the call of a fit to its result: restarts, one after the other, and the stages of each restart.
+"""From the call of a fit to its result: restarts, at once or one after the other, and the stages of each restart.
 
 One fit goes through the following functions; a `Position` (`engine/state.py`) is handed from each to the next.
 
@@ -6,6 +6,7 @@ One fit goes through the following functions; a `Position` (`engine/state.py`) i
 2. `all_restarts` sums up the columns, makes the `FitContext` (table, executor, settings, checkpoints, callbacks), and
    loads the position of a checkpoint if there is one.
 3. On a long table `SubsampleStart` runs the restarts on a subsample; the best of them continues here on all rows.
+   Without checkpoint, callbacks and time limit restarts are tasks that run at once (`executors/whole_fits.py`).
 4. `restart` runs one restart: `started` makes the first parameters, then each stage goes through its loop.
 5. The loop makes passes over the table until there is a `StopReason`. In EM (`em.py`) a pass is `evaluate` (statistics
    of all blocks, added by the executor), `judge` (a verdict), `advance` (the next position).
@@ -16,7 +17,7 @@ One fit goes through the following functions; a `Position` (`engine/state.py`) i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -24,7 +25,8 @@ import numpy as np
 
 from hiddenbits.data import Grid
 from hiddenbits.data.summary import ColumnSums, summarize
-from hiddenbits.engine.executors.local import Executor, one_blas_thread
+from hiddenbits.engine.executors.local import Executor, Local, one_blas_thread
+from hiddenbits.engine.executors.whole_fits import at_once, map_tasks
 from hiddenbits.engine.loops.fit_context import LOG, FitContext, Loop, RestartLoop
 from hiddenbits.engine.loops.online_em import FORGETTING, online_pass
 from hiddenbits.engine.loops.subsample_start import RESTART_FACTOR, SubsampleStart
@@ -52,14 +54,21 @@ def all_restarts(
     restart: they are tried on the subsample or, without a subsample, before the restarts if time is limited.
     """
     default_strategy = partial(restart, model, loop)
+    strategies: tuple[RestartLoop, ...] = (default_strategy, *alternative_starts)
     with one_blas_thread():
         context = FitContext(grid, executor, settings, executor.reduce(summarize, grid), checkpoints, watch)
         check_recorded_cells(grid.table, context.summary)
-        subsample = SubsampleStart(model, (default_strategy, *alternative_starts), context)
+        subsample = SubsampleStart(model, strategies, context)
         if subsample.n_rows and settings.n_init > 1:
             context = replace(context, settings=replace(settings, n_init=RESTART_FACTOR * settings.n_init))
             subsample = replace(subsample, context=context)
+    ends = _ends_at_once(default_strategy, subsample)
+    with one_blas_thread():
         position = _loaded_position(context)
+        if subsample.n_rows:
+            subsample = replace(subsample, ends=tuple(ends))
+        elif ends:
+            position = _joined(ends)
         resumed = position.params is not None or position.finished
         limited = settings.max_time is not None and not subsample.n_rows
         quick_ends = _quick_fits(alternative_starts, context) if limited and not resumed else []
@@ -73,6 +82,42 @@ def all_restarts(
     best = position.best
     independent = context.summary.independent(grid.table.layout) if grid.table.only_bits else None
     return Outcome(best.params, np.array(best.trace), best.stages, best.restart, position.finished, independent)
+
+
+def _ends_at_once(strategy: RestartLoop, subsample: SubsampleStart) -> list[Position]:
+    """Return where all restarts end, those on the subsample if there is one; none if they run one after the other."""
+    context = subsample.context
+    settings, tables = context.settings, (context.grid.as_given.table, context.grid.table)
+    one_by_one = context.checkpoints or context.watch or settings.max_time is not None
+    if one_by_one or not at_once(context.executor, settings.n_init, tables):
+        return []
+    alone = replace(context, executor=Local(), progress_log=None)  # what is sent to a process or worker
+    if subsample.n_rows:
+        end_of: Callable[[Executor, int], Position] = replace(subsample, context=alone).end_of
+    else:
+        end_of = partial(_end_of, strategy, alone)
+    ends = []
+    for end in map_tasks(context.executor, end_of, range(settings.n_init)):
+        if not subsample.n_rows:  # those on a subsample are logged there
+            context.log_stop("Restart %d of %d", end)
+        ends.append(end)
+    return ends
+
+
+def _end_of(strategy: RestartLoop, context: FitContext, executor: Executor, number: int) -> Position:
+    """Return where a restart ends that is run alone."""
+    with one_blas_thread():
+        return strategy(replace(context, executor=executor), Position(restart=number))
+
+
+def _joined(ends: Sequence[Position]) -> Position:
+    """Return the position after restarts that were run alone, as if they had been run one after the other."""
+    finished = tuple(end.finished[0] for end in ends)
+    best = 0
+    for number, record in enumerate(finished):
+        if record.objective > finished[best].objective:
+            best = number
+    return Position(restart=len(ends), finished=finished, best=ends[best].best)
 
 
 def _quick_fits(strategies: Sequence[RestartLoop], context: FitContext) -> list[Position]:

@@ -20,7 +20,7 @@ import numpy as np
 from hiddenbits.data import Block
 from hiddenbits.data.collapse import collapsed
 from hiddenbits.data.row_sampling import RowSampler, SomeRows, rate_for
-from hiddenbits.engine.executors.local import Local
+from hiddenbits.engine.executors.local import Executor, Local, one_blas_thread
 from hiddenbits.engine.executors.progress import without_progress
 from hiddenbits.engine.loops.fit_context import FitContext, RestartLoop
 from hiddenbits.engine.outcome import Restart, StopReason
@@ -37,11 +37,15 @@ PAIR_BLOCK_CELLS, PAIR_BLOCK_ROWS = 1 << 25, 1 << 16  # of the blocks in which p
 
 @dataclass(frozen=True, eq=False)
 class SubsampleStart:
-    """The restarts of a fit on subsamples of its rows; each tries all `strategies`, the first being the default."""
+    """The restarts of a fit on subsamples of its rows; each tries all `strategies`, the first being the default.
+
+    `ends` are where the restarts on the first subsample end, if they were run at once.
+    """
 
     model: Model[Any, Any]
     strategies: Sequence[RestartLoop]
     context: FitContext
+    ends: tuple[Position, ...] = ()
 
     @cached_property
     def n_rows(self) -> int:
@@ -100,7 +104,7 @@ class SubsampleStart:
         """
         n_init = self.context.settings.n_init
         context = self._subsample_context(self.n_rows, n_init=n_init)
-        ends: list[Position] = []
+        ends = list(self.ends)
         while len(ends) < n_init and not (ends and context.out_of_time()):
             ends.append(self._best_strategy(context, len(ends)))
         best, scale = max(ends, key=_final_objective), self.context.weight / context.weight
@@ -118,6 +122,16 @@ class SubsampleStart:
             finished = (*others, _record(best, scale, StopReason.TIME))
             return Position(restart=self.context.settings.n_init, finished=finished, best=result)
         return replace(self._continued(best), finished=others)
+
+    @cached_property
+    def _own_context(self) -> FitContext:
+        """The context of the first subsample, made once in each process that runs restarts alone."""
+        return self._subsample_context(self.n_rows, n_init=self.context.settings.n_init)
+
+    def end_of(self, executor: Executor, number: int) -> Position:
+        """Return where a restart on the first subsample ends that is run alone."""
+        with one_blas_thread():
+            return self._best_strategy(replace(self._own_context, executor=executor), number)
 
     def _continued(self, end: Position) -> Position:
         """Return the beginning of the last restart on more rows, where the best restart on fewer rows ended (`end`)."""
