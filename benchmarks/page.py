@@ -100,7 +100,7 @@ def better_peers(points: list[Compared]) -> list[str]:
         f"**Peers take less memory**, by more than a tenth, in {len(more)} of {len(points)} comparisons, {small} of them "
         "with at most 20,000 rows (`peers.md`)."
     )
-    return [*lines, SHORT_ITEMS, clear_classes(), memory]
+    return [*lines, SHORT_ITEMS, clear_classes(), *short_numbers(), memory]
 
 
 def clear_classes() -> str:
@@ -115,6 +115,23 @@ def clear_classes() -> str:
     return (
         f"**StepMix is faster** on {alone}levels that are one-hot already, {coded[-1]:.2g} times (`peers_classes.md`)."
     )
+
+
+def short_numbers() -> list[str]:
+    """Return the line on tables of numbers on which GaussianMixture is faster, if there are any."""
+    slower = [
+        (f["rows"], f["times_faster"])
+        for of in (load("peers/numbers")["figures"][part] for part in ("times", "own starts"))
+        for name, f in of.items()
+        if "GaussianMixture" in name and f["times_faster"] < 1.0
+    ]
+    if not slower:
+        return []
+    times = (1.0 / min(faster for _, faster in slower), max(rows for rows, _ in slower))
+    return [
+        "**`GaussianMixture` is faster** on up to {1:,} rows, ours takes up to {0:.2g} times its time "
+        "(`peers_numbers.md`).".format(*times)
+    ]
 
 
 def slow() -> list[str]:
@@ -270,7 +287,7 @@ def pages() -> dict[Path, str]:
     numbered = "\n".join(wrapped(f"{number}. {line}") for number, line in enumerate(lines, 1))
     page = f"""# Performance
 
-What peers do better, what is slow, what is fast. Written by `python -m benchmarks.page`; files in
+Losses first. Written by `python -m benchmarks.page`; files in
 brackets are in `benchmarks/results/`. The machine was noisy: ratios mean more than seconds.
 
 ![Times faster than each peer, on the largest table that it got through](pictures/performance.svg)

@@ -11,6 +11,7 @@ from experiments.common import filled
 PAGE = DOCS / "guides" / "inference.md"
 TESTS = ("maps", "pairs", "lrt", "starts")
 METHODS = ("information", "bootstrap")
+ERRORS = ("sandwich", "information")
 DESIGNS = {
     "apart": "3 classes that lie apart, 1,000 x 10",
     "mixture": "3 classes that overlap, 1,000 x 10",
@@ -105,6 +106,31 @@ With {gone["missing"]:.0%} of the cells missing at random given five complete co
 {printed([report])}"""
 
 
+def mixed() -> str:
+    report = load("inference/mixed")
+    kinds = [f"{errors}, {prior}" for prior in ("maximum likelihood", "default prior") for errors in ERRORS]
+    rows: list[list[object]] = []
+    for design, found in report["figures"].items():
+        for what in ("shares", "probabilities", "means", "variances", "rates"):
+            cells = [found[f"{what}, {kind}"] for kind in kinds]
+            left_out = [f"{one['left_out']:,} of {one['intervals'] + one['left_out']:,}" for one in cells[::2]]
+            rows.append(
+                [design, found["entropy"], what, *(f"{c['coverage']:.3f}".lstrip("0") for c in cells), *left_out]
+            )
+    below = [
+        f"{row[2]}, {row[0]} ({cell}, {kind})"
+        for row in rows
+        for cell, kind in zip(row[3 : 3 + len(kinds)], kinds, strict=True)
+        if not 0.93 <= float(str(cell)) <= 0.97
+    ]
+    head = ["classes and rows", "entropy", "95% intervals of", *kinds, "left out", "left out, default prior"]
+    return f"""Classes of mixed columns (3 binary, 2 nominal of 3 levels, 3 continuous, 2 counts), {report["tables"]} simulated tables a design; intervals of shares and probabilities are computed as logits, of variances and rates as logarithms. Outside .93 to .97: {"; ".join(below) or "none"}.
+
+{table(head, rows)}
+
+{printed([report])}"""
+
+
 def overlap() -> str:
     reports = recorded("overlap")
     rows = [
@@ -161,7 +187,7 @@ def printed(reports: list[dict]) -> str:
 
 def pages() -> dict[Path, str]:
     text = PAGE.read_text(encoding="utf-8")
-    for make in (size, coverage, levels, overlap, replicates):
+    for make in (size, coverage, levels, mixed, overlap, replicates):
         text = filled(text, make.__name__, make())
     return {PAGE: text}
 
