@@ -48,7 +48,7 @@ def size() -> str:
         for report in reports
         for name, figure in report["figures"].items()
     ]
-    rows = [[*parts, "the model is true" if what == "size" else what, count] for *parts, what, count in rows]
+    rows = [[test, what.replace("size", "the model is true"), count] for test, what, count in rows]
     return table(["test at 5%", "tables", "rejected"], rows) + "\n\n" + printed(reports)
 
 
