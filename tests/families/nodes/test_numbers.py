@@ -10,7 +10,7 @@ from sklearn.base import clone
 from hiddenbits import LatentClassAnalysis, evaluate, inference, open_table
 from hiddenbits.data import MemorySource, Table
 from hiddenbits.data.layout import Layout
-from hiddenbits.data.numbers import BitsAndNumbers
+from hiddenbits.data.numbers import BitsAndNumbers, NumberSums
 from hiddenbits.engine import Key, Local, Settings
 from hiddenbits.families.latent_class_analysis.estimator import ClassScoreFunction
 from hiddenbits.families.nodes.classes import Classes
@@ -499,3 +499,25 @@ def test_rows_are_told_apart_by_their_numbers():
     only = open_table({"x": columns["x"]}, column_types="continuous")
     described = evaluate.describe(only)
     assert (described.n_different, described.n_blank, described.n_columns, described.blank_rows) == (4, 6, 1, 6)
+
+
+@pytest.mark.parametrize("covariance_type", TYPES)
+def test_constant_columns_and_columns_without_cells(covariance_type):
+    """A column of one value has the scale 1 in 20,000 rows, too, so that another value later is no catastrophe."""
+    rng = np.random.default_rng(0)
+    x = np.column_stack([rng.normal(size=20_000), np.full(20_000, 4.2), np.full(20_000, 1e6 + 0.1)])
+    x[rng.random(x.shape) < 0.2] = np.nan
+    sums = NumberSums.of(x[:7000], np.ones(7000)) + NumberSums.of(x[7000:], np.ones(13_000))
+    np.testing.assert_array_equal(sums.means[1:], [4.2, 1e6 + 0.1])
+    np.testing.assert_array_equal(sums.scales[1:], 1.0)
+    np.testing.assert_allclose([sums.means[0], sums.scales[0]], [np.nanmean(x[:, 0]), np.nanstd(x[:, 0])], rtol=1e-12)
+    model = LatentClassAnalysis(
+        1, column_types="continuous", covariance_type=covariance_type, prior_strength=0.0, random_state=0
+    ).fit(x[:500])
+    np.testing.assert_allclose(model.means_[0, 1:], [4.2, 1e6 + 0.1], rtol=1e-15)
+    spread = model.covariances_[0] if model.covariances_.ndim == 2 else np.diag(model.covariances_[0])
+    np.testing.assert_allclose(spread[1:], VARIANCE_FLOOR, rtol=1e-9)
+    x[:, 1] = np.nan
+    with pytest.warns(UserWarning, match="1 of 3 columns have no recorded cell.*: 1"):
+        model.fit(x[:500])
+    assert np.isfinite(model.score_samples(x[:500])).all()
