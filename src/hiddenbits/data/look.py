@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hiddenbits.data.coding.choices import Choices
-from hiddenbits.data.coding.coded_columns import NUMBERS
 from hiddenbits.data.columns.describe import ColumnDescription
 from hiddenbits.data.columns.message import suggested_options
 from hiddenbits.data.columns.recipe import recipe_text
@@ -68,8 +67,8 @@ class TableLook:
             ones, zeros = (", ".join(map(quoted, values)) for values in (code.ones, code.zeros))
             return f"read: {ones} = 1, {zeros or 'missing'} = 0"
         readings = {"binary": "read", "one-hot": "read: a column per value", "above": f"read: 1 above {code.threshold}"}
-        readings |= {how: f"read: {how}" for how in NUMBERS}
-        return readings.get(code.how, f"read: {code.how}, {len(code.ones)} levels")
+        n_levels = f", {len(code.ones)} levels" if code.ones else ""  # none of numbers
+        return readings.get(code.how, f"read: {code.how}{n_levels}")
 
     def suggested(self) -> dict[str, Any]:
         """Return options of `open_table` with which the columns that need a decision can be read."""

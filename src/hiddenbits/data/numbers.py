@@ -86,10 +86,11 @@ class NumberSums:
             return cls(*np.zeros((3, 0)))
         observed = ~np.isnan(numbers)
         w = np.where(observed, weights[:, None], 0.0)
-        filled = np.where(observed, numbers, 0.0)
+        first = np.nan_to_num(np.take_along_axis(numbers, observed.argmax(axis=0)[None, :], axis=0)[0])
+        from_first = np.where(observed, numbers - first, 0.0)  # exactly 0 in constant columns
         total = w.sum(axis=0)
-        means = (w * filled).sum(axis=0) / np.where(total > 0.0, total, 1.0)
-        return cls(total, means, (w * np.where(observed, filled - means, 0.0) ** 2).sum(axis=0))
+        means = (w * from_first).sum(axis=0) / np.where(total > 0.0, total, 1.0)
+        return cls(total, first + means, (w * np.where(observed, from_first - means, 0.0) ** 2).sum(axis=0))
 
     def __add__(self, other: NumberSums) -> NumberSums:
         """Merge without the cancellation that sums of squares of years or incomes would suffer (Chan et al. 1983)."""

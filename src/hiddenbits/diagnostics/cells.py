@@ -8,6 +8,9 @@ from typing import Any
 def cell_probabilities(model: Any, X: object) -> Any:
     """Return P(cell = 1 | the other observed cells of the row) for every cell, observed or not.
 
+    For a nominal or ordinal column this is the probability of each level; a continuous column or count has its expected
+    value. Columns of numbers come last.
+
     Parameters
     ----------
     model : fitted estimator

@@ -5,18 +5,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
+from sklearn.base import clone
 
-from hiddenbits import LatentClassAnalysis
+from hiddenbits import LatentClassAnalysis, evaluate, inference, open_table
 from hiddenbits.data import MemorySource, Table
 from hiddenbits.data.layout import Layout
-from hiddenbits.data.numbers import BitsAndNumbers
-from hiddenbits.engine import Key
+from hiddenbits.data.numbers import BitsAndNumbers, NumberSums
+from hiddenbits.engine import Key, Local, Settings
 from hiddenbits.families.latent_class_analysis.estimator import ClassScoreFunction
 from hiddenbits.families.nodes.classes import Classes
 from hiddenbits.families.nodes.columns.real import VARIANCE_FLOOR
 from hiddenbits.families.nodes.mixed import MixedParams
 from hiddenbits.families.nodes.params import NodeParams
-from tests.contracts.conftest import MASKS, STORAGES
+from tests.contracts.conftest import MASKS, STORAGES, NotResident
+from tests.contracts.test_same_bits import fit_with_interruptions, same
 from tests.oracle.mixed import MixedClasses, some_mixed_classes
 
 pytestmark = pytest.mark.core
@@ -333,3 +335,189 @@ def _check_prior(model, params, function, free, weight):
 
     close(free.prior_gradient, differences(log_prior, free.vector, 1e-5), 1e-6)
     close(free.prior_curvature, -differences(gradient, free.vector, 1e-5), 1e-6)
+
+
+# Fits of whole tables, without frames: columns of numbers in an array or a dict.
+
+COLUMN_TYPES = {"size": "nominal", "visits": "count"}
+
+
+def columns_of(seed=0, n=600, missing=0.1):
+    rng = np.random.default_rng(seed)
+    k = rng.integers(0, 2, n)
+    columns = {
+        "income": rng.normal(1e6 + 3e4 * k, 1e4),
+        "height": rng.normal(170 + 8 * k, 6),
+        "visits": rng.poisson(1 + 4 * k).astype(float),
+        "smokes": (rng.random(n) < 0.2 + 0.5 * k).astype(float),
+        "size": rng.integers(1, 4, n).astype(float),
+    }
+    for values in columns.values():
+        values[rng.random(n) < missing] = np.nan
+    return columns
+
+
+def analysis(K=2, covariance_type="diag", **options):
+    settings = {"n_init": 1, "random_state": 0, "column_types": COLUMN_TYPES, **options}
+    return LatentClassAnalysis(K, covariance_type=covariance_type, **settings)
+
+
+@pytest.mark.thin(3)
+@pytest.mark.parametrize("online_passes", [0, 1])
+@pytest.mark.parametrize("covariance_type", TYPES)
+def test_threads_parts_and_interruptions(covariance_type, online_passes, tmp_path, monkeypatch):
+    """The same bits with threads, in parts of any size, and broken off and resumed from a checkpoint."""
+    monkeypatch.setattr("hiddenbits.engine.loops.online_em.GROUP_ROWS", 200)
+    table = open_table(columns_of(n=300), column_types=COLUMN_TYPES)
+    model = analysis(3, covariance_type).fit(table)._model()
+    settings = Settings(n_init=1, max_iter=4, tol=0.0, online_passes=online_passes)
+    loop = analysis()._loop
+    alone = loop(model, table.grid(64), Local(), settings, None, None)
+    for n_jobs, part_bytes in ((3, table.part_bytes), (1, 1), (3, 5_000)):
+        walked, executor = replace(table, source=NotResident(table.source), part_bytes=part_bytes), Local(n_jobs)
+        other = loop(model, walked.grid(64), executor, settings, None, None)
+        executor.close()
+        assert same(alone.params, other.params)
+        assert np.array_equal(alone.trace, other.trace)
+    settings = replace(settings, n_init=2)
+    fit_with_interruptions(loop, model, table.grid(64), settings, tmp_path / "fit.hb", 3)
+
+
+@pytest.mark.parametrize("covariance_type", TYPES)
+def test_weights_equal_repeats(covariance_type):
+    """A weight of 2 is two equal rows, to sums in another order; of a zero weight nothing is left."""
+    columns, counts = columns_of(), np.random.default_rng(1).integers(0, 3, 600)
+    repeated = {name: np.repeat(values, counts) for name, values in columns.items()}
+    model = analysis(2, covariance_type, tol=1e-9)
+    one, two = (fit._params for fit in (model.fit(columns, sample_weight=counts), clone(model).fit(repeated)))
+    for name, array in one.to_arrays().items():
+        np.testing.assert_allclose(two.to_arrays()[name], array, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("covariance_type", TYPES)
+def test_order_of_rows_and_units_do_not_matter(covariance_type):
+    """Shuffled rows are the same rows; incomes in thousands from another origin lead to the same maximum.
+
+    There rounding decides the path, and steps of less than 1e-12 nats per row end it.
+    """
+    columns, order = columns_of(), np.random.default_rng(0).permutation(600)
+    one = analysis(2, covariance_type, tol=1e-12).fit(columns)
+    two = clone(one).fit({name: values[order] for name, values in columns.items()})
+    for name, array in one._params.to_arrays().items():
+        np.testing.assert_allclose(two._params.to_arrays()[name], array, rtol=1e-5, atol=1e-5)
+    thousands = columns | {"income": (columns["income"] - 1e6) / 1000}
+    moved = clone(one).fit(thousands)
+    np.testing.assert_allclose(moved.means_[:, 0], (one.means_[:, 0] - 1e6) / 1000, rtol=0, atol=1e-3)
+    np.testing.assert_allclose(moved.predict_proba(thousands), one.predict_proba(columns), atol=1e-4)
+    gap = moved.score_samples(thousands) - one.score_samples(columns)  # a density changes with its unit
+    np.testing.assert_allclose(gap, ~np.isnan(columns["income"]) * np.log(1000), atol=1e-4)
+
+
+@pytest.mark.parametrize("covariance_type", TYPES)
+@pytest.mark.parametrize("strength", [0.0, 1.0])
+def test_em_climbs(covariance_type, strength):
+    """From k-means and from random memberships, with extrapolation; a fit to the fitted values changes nothing."""
+    columns = columns_of(1, 300)
+    model = analysis(2, covariance_type, n_init=3, prior_strength=strength, tol=1e-9).fit(columns)
+    assert (np.diff(model.trace_) >= -1e-7).all()
+    assert {restart.reason for restart in model.restarts_} == {"converged"}
+    table = open_table(columns, recode=model)
+    refitted = model._refit(table, tol=1e-9)
+    np.testing.assert_allclose(refitted.means_, model.means_, rtol=1e-3)
+    assert refitted.trace_[-1] >= model.trace_[-1] - 1e-6
+
+
+@pytest.mark.parametrize("covariance_type", ["diag", "tied_diag"])
+def test_row_gradients_of_a_fit(covariance_type):
+    """Of the estimator, in its coordinates, by differences of `score_samples`; full and tied refuse."""
+    columns = columns_of(n=80)
+    model = analysis(2, covariance_type, prior_strength=0.5).fit(columns)
+    vector = model._free_parameters().vector
+
+    def scores(at):
+        return model._with_vector(at).score_samples(columns)
+
+    def slope(at):
+        return model._with_vector(at)._row_gradients(columns).sum(axis=0)
+
+    close(model._row_gradients(columns).T, differences(scores, vector, 1e-5), 1e-7)
+    close(model._observed_information(columns, np.ones(80)), -differences(slope, vector, 1e-5), 1e-6)
+
+
+@pytest.mark.parametrize("covariance_type", ["full", "tied"])
+def test_no_score_function_with_covariances(covariance_type):
+    columns = columns_of(n=80)
+    model = analysis(2, covariance_type).fit(columns)
+    with pytest.raises(ValueError, match=f"no score function for covariance_type='{covariance_type}'. Use inference.b"):
+        inference.standard_errors(model, columns)
+
+
+def test_standard_errors_of_one_class():
+    """By hand: a mean has s / sqrt(n), a variance v sqrt(2 / n), a rate sqrt(rate / n); intervals on the log scale."""
+    columns = columns_of(missing=0.2)
+    model = analysis(1, prior_strength=0.0).fit(columns)
+    errors = inference.standard_errors(model, columns, robust=False)
+    income, visits = (columns[name][~np.isnan(columns[name])] for name in ("income", "visits"))
+    np.testing.assert_allclose(errors.se["means"][0, 0], income.std() / np.sqrt(len(income)), rtol=1e-8)
+    np.testing.assert_allclose(errors.se["covariances"][0, 0], income.var() * np.sqrt(2 / len(income)), rtol=1e-8)
+    rate = visits.mean()
+    np.testing.assert_allclose(errors.se["rates"][0, 0], np.sqrt(rate / len(visits)), rtol=1e-8)
+    low, high = errors.interval["rates"]
+    width = 1.959963984540054 * np.sqrt(rate / len(visits)) / rate
+    np.testing.assert_allclose([low[0, 0], high[0, 0]], [rate * np.exp(-width), rate * np.exp(width)], rtol=1e-8)
+
+
+@pytest.mark.parametrize("covariance_type", TYPES)
+def test_samples_have_the_moments_of_the_model(covariance_type):
+    """Means, covariances and rates of 100,000 rows within 5 standard errors."""
+    rng, n = np.random.default_rng(0), 100_000
+    truth = classes_of(rng, covariance_type)
+    params = params_of(truth, covariance_type, of_table(rng, truth))
+    x, classes = model_of(truth, covariance_type).sample(params, n, rng)
+    numbers = x[:, truth.levels.sizes and sum(truth.levels.sizes) :]
+    for k in range(3):
+        rows = numbers[classes[:, k] == 1]
+        z, counts = rows[:, :3] - truth.means[k], rows[:, 3:]
+        error = np.sqrt(np.diag(truth.covariances[k]) / len(rows))
+        assert (np.abs(z.mean(axis=0)) < 5 * error).all()
+        spread = np.sqrt(np.diag(truth.covariances[k]))
+        far = np.abs(z.T @ z / len(rows) - truth.covariances[k]) / np.outer(spread, spread)
+        assert (far < 5 * np.sqrt(2 / len(rows))).all()
+        assert (counts == np.rint(counts)).all()
+        assert (np.abs(counts.mean(axis=0) - truth.rates[k]) < 5 * np.sqrt(truth.rates[k] / len(rows))).all()
+
+
+def test_rows_are_told_apart_by_their_numbers():
+    """Equal bits and other numbers are different rows, in starts and in descriptions; -0 equals 0, NaN equals NaN."""
+    columns = {
+        "x": np.array([1.5, 2.5, 0.0, -0.0, np.nan, np.nan] * 3),
+        "b": np.ones(18),
+        "c": np.tile([0.0, 1.0, 0.0, 0.0, 1.0, 1.0], 3),
+    }
+    table = open_table(columns, column_types={"x": "continuous", "b": [0, 1]})
+    assert evaluate.describe(table).n_different == 4
+    only = open_table({"x": columns["x"]}, column_types="continuous")
+    described = evaluate.describe(only)
+    assert (described.n_different, described.n_blank, described.n_columns, described.blank_rows) == (4, 6, 1, 6)
+
+
+@pytest.mark.parametrize("covariance_type", TYPES)
+def test_constant_columns_and_columns_without_cells(covariance_type):
+    """A column of one value has the scale 1 in 20,000 rows, too, so that another value later is no catastrophe."""
+    rng = np.random.default_rng(0)
+    x = np.column_stack([rng.normal(size=20_000), np.full(20_000, 4.2), np.full(20_000, 1e6 + 0.1)])
+    x[rng.random(x.shape) < 0.2] = np.nan
+    sums = NumberSums.of(x[:7000], np.ones(7000)) + NumberSums.of(x[7000:], np.ones(13_000))
+    np.testing.assert_array_equal(sums.means[1:], [4.2, 1e6 + 0.1])
+    np.testing.assert_array_equal(sums.scales[1:], 1.0)
+    np.testing.assert_allclose([sums.means[0], sums.scales[0]], [np.nanmean(x[:, 0]), np.nanstd(x[:, 0])], rtol=1e-12)
+    model = LatentClassAnalysis(
+        1, column_types="continuous", covariance_type=covariance_type, prior_strength=0.0, random_state=0
+    ).fit(x[:500])
+    np.testing.assert_allclose(model.means_[0, 1:], [4.2, 1e6 + 0.1], rtol=1e-15)
+    spread = model.covariances_[0] if model.covariances_.ndim == 2 else np.diag(model.covariances_[0])
+    np.testing.assert_allclose(spread[1:], VARIANCE_FLOOR, rtol=1e-9)
+    x[:, 1] = np.nan
+    with pytest.warns(UserWarning, match="1 of 3 columns have no recorded cell.*: 1"):
+        model.fit(x[:500])
+    assert np.isfinite(model.score_samples(x[:500])).all()

@@ -486,7 +486,10 @@ class ModelEstimator(CallbackSupportMixin, BaseEstimator, Generic[P, S]):  # typ
         values = self._map_rows(table, row_function)
         if self._coding is None or isinstance(X, Table):
             return like_input(X, values)
-        return in_original_values(X, table, values) if original_values else like_input(X, values, table.names)
+        if original_values:
+            return in_original_values(X, table, values)
+        of_numbers = [column.name for column in self._coding.number_columns]
+        return like_input(X, values, None if table.names is None else (*table.names, *of_numbers))
 
     def _cell_probabilities(self, X: object) -> Any:
         """Return P(cell = 1 | the other observed cells of the row) for every cell: `diagnostics.cell_probabilities`."""
