@@ -41,7 +41,7 @@ def test_look_shows_columns_and_what_they_need(survey):
     types = ["id", "two values", "binary", "ordinal", "constant"]
     assert result["inferred_types"] == dict(zip(["person", "q1", "q2", "mood", "town"], types, strict=True))
     assert all(word in output for word in types)
-    assert "latent class analysis accepts nominal and ordinal columns: hiddenbits fit" in output
+    assert "latent class analysis accepts columns of every type: hiddenbits fit" in output
     refused = run("fit", survey, "logistic", "-o", survey.with_name("m.hb"), code=1).stderr
     assert "2 columns need a decision" in refused
     assert "set --missing -99" in refused

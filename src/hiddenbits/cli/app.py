@@ -94,7 +94,7 @@ def look(
         print_table("Columns and their inferred types", ["column", "inferred type", "values", "use"], lines)
     if columns.table is None:
         if {"nominal", "ordinal"} & {*_inferred_types(lines).values()}:  # most surveys: their command comes first
-            print_line(f"Next: latent class analysis accepts nominal and ordinal columns: {fit_classes}")
+            print_line(f"Next: latent class analysis accepts columns of every type: {fit_classes}")
             print_line("\nAll other models need binary columns:")
         print_line(reword(str(columns.question)))
         print_line(f"Next, if these types are right: {next_command(read_options, columns)}")

@@ -41,7 +41,7 @@ def open_table(
     storage_options: Mapping[str, Any] | None = None,
     **reader_options: Any,
 ) -> Table:
-    """Open a table of binary, nominal and ordinal columns, or with `reals` one of real numbers.
+    """Open a table of columns of any type, or with `reals` one of nothing but real numbers.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def open_table(
         Values that mean "not observed", such as ``[-99]``; an empty list means that there are none. Columns with this
         option are not searched for codes; they can be ambiguous for other reasons.
     column_types : "auto", str, list or dict, optional
-        For models of nominal and ordinal columns, such as `LatentClassAnalysis`: the types of columns, as there. A list
+        For models of columns that are not binary, such as `LatentClassAnalysis`: the types of columns, as there. A list
         of levels, lowest first, makes a column ordinal; "metadata" does not enter. By default every column must be
         binary.
     sample_weight : str or array of shape (rows,), optional

@@ -36,7 +36,7 @@ class Request:
     handle_unknown : {"error", "missing"}
         With `coding`: whether a value that did not occur in the fit is an error, or counts as missing.
     levels : bool
-        Whether columns of several values are nominal or ordinal; otherwise every column must become binary.
+        Whether columns may be nominal, ordinal or continuous; otherwise every column must become binary.
     plain_only : bool
         Whether cells must be 0 or 1, so that no types are inferred: set after a fit to such data.
     offers : tuple of str

@@ -139,7 +139,7 @@ class Table:
     read_as : ReadColumns or None
         How columns were read that hold values other than bits, and the columns that did not enter.
     levels : Coding or None
-        For rows selected from a table with nominal or ordinal columns: how these columns became bits.
+        For rows selected from a table with columns that are not binary: how these became bits and numbers.
     version : int or None
         The version of a Delta table; None for all other tables.
 

@@ -16,6 +16,7 @@ from hiddenbits.tables import Piece, Table, map_pieces
 
 CLASS_COUNTS = (2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
 NO_DENSITY = "it models binary data, and these columns are continuous: a probability cannot be compared with a density"
+NO_TYPES = "it models binary columns only, and some of these are not binary"
 NO_PROBABILITY = "it models real numbers, and these columns are binary: a density cannot be compared with a probability"
 HOW_TO_ADD = "add it with models=[...] (--model)"
 NOT_DEFAULT = f"not fitted by default, because it is meant for a high likelihood, not for interpretation; {HOW_TO_ADD}"
@@ -227,6 +228,8 @@ def exclusion_reason(family: Family, table: Table, estimator: BaseEstimator, *, 
     A family that could be fitted but is excluded by default is included if it was `named`.
     """
     models_reals = getattr(estimator, "visible", family.columns) == "reals"
+    if table.coding_of_levels is not None and getattr(estimator, "column_types", None) is None:
+        return NO_TYPES
     if table.only_bits:
         return NO_PROBABILITY if models_reals else (None if named else _default_exclusion(family, table))
     if not models_reals:

@@ -56,7 +56,7 @@ def _measured(
 ) -> Ratio:
     """Return a weighted ratio over the rows of X; a named `measure` is defined for binary data only."""
     table = table_of(estimator, X, sample_weight)
-    levels = table.coding_of_levels is not None and measure != "bits_per_cell"
+    levels = table.coding_of_levels is not None and (measure != "bits_per_cell" or table.n_numbers > 0)
     if measure is not None and (levels or not table.only_bits):
         what = "has columns that are not binary" if table.only_bits else "has real columns"
         raise ValueError(

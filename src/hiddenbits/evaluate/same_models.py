@@ -65,7 +65,8 @@ def equivalent_models(contenders: Sequence[Contender], table: Table) -> Equivale
 
 def known_as(contender: Contender, size: Any, table: Table) -> KnownAs:
     """Return the best-known family that this model belongs to, and its size (by default the estimator's)."""
-    family, size, d = contender.family.name, _size_of(contender, size), table.shape[1]
+    # classes of a single column are one class if it is binary, but not if it holds numbers
+    family, size, d = contender.family.name, _size_of(contender, size), table.shape[1] + 2 * table.n_numbers
     if not table.only_bits:
         any_covariance = family in ("PCA", "FactorAnalysis") and size == d - 1
         return ("PCA", size) if any_covariance else (family, size)

@@ -19,7 +19,7 @@ MAX_SHOWN = 12  # values that a message shows, and columns of one type
 MAX_LINES = 20  # of a message about columns; further columns are only named, in its last line
 USE_OPTIONS = "Pass the options below to open_table(X, ...), and fit the table that it returns."
 USE_OPTIONS_LEVELS = USE_OPTIONS.replace("X, ...", "X, column_types='auto', ...")
-KEEP_LEVELS = "LatentClassAnalysis models nominal and ordinal columns as they are: column_types='auto'."
+KEEP_LEVELS = "LatentClassAnalysis models columns of every type as they are: column_types='auto'."
 T = TypeVar("T")
 MAX_TEXT = 80  # characters of a value; longer ones are cut, also in options
 LOSS_OF_VALUES = "With recode=, values that are not listed become 0, and all other differences between values are lost."

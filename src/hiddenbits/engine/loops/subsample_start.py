@@ -123,6 +123,10 @@ class SubsampleStart:
             return Position(restart=self.context.settings.n_init, finished=finished, best=result)
         return replace(self._continued(best), finished=others)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what a worker computed: it may have to send this on to another worker."""
+        return {name: value for name, value in self.__dict__.items() if name != "_own_context"}
+
     @cached_property
     def _own_context(self) -> FitContext:
         """The context of the first subsample, made once in each process that runs restarts alone."""

@@ -24,6 +24,7 @@ EM maximizes Sum_n w_n ln P(x_n) plus the log prior of theta and p; pi has no pr
 A nominal or ordinal column is one-hot. Its cells_jk is the sum of ones over its levels, because an observed cell sets
 one bit and a missing cell none; with it p_jlk has the M-step of theta_jk. With one class the model is the baseline of
 every comparison: independent columns. Freund & Haussler (1994, section 4) use latent classes as their baseline.
+Continuous columns and counts add ln p of their own, and their own sums and M-step: `mixed.py` and `columns/`.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""The mathematics of each column type: binary, and nominal or ordinal (levels)."""
+"""The mathematics of each column type: binary, nominal or ordinal (levels), continuous (real), counts."""
