@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 
 from hiddenbits import load
+
+pytest.importorskip("typer")
+pytest.importorskip("rich")
 from tests.cli.test_commands import run
 
 FLAGS = ["--column-types", "visits:count"]

@@ -374,6 +374,9 @@ def report(
     except AmbiguousColumnsError as error:
         data = without_ambiguous(error, lambda more: open_input(read_options.with_values("drop", (*dropped, *more))))
         read_options = read_options.without_columns(error.ambiguous)
+    if not read_options.values("columns"):  # a report is about binary columns, but latent classes take numbers, too
+        named = {*dropped, *ids, read_options.typed.get("sample_weight")}
+        read_options = read_options.without_columns([name for name in data.excluded_numbers if name not in named])
     settings["groups"] = data.labels(groups)
     origin = origin_of(read_options, report_command, groups)
     with run_options.work("Reading the table") as bar:

@@ -72,6 +72,14 @@ class OpenedTable:
         """Names of the columns that the model does not use."""
         return [] if self.table.read_as is None else self.table.read_as.names_beside
 
+    @property
+    def excluded_numbers(self) -> list[str]:
+        """Names of the continuous columns that the model does not use."""
+        if self.table.read_as is None:
+            return []
+        continuous = (c.name for c in self.table.read_as.descriptions if c.inferred_type == "continuous")
+        return [name for name in continuous if name in self.table.read_as.coding.excluded]
+
     def texts(self, column: str) -> list[str]:
         """Return the cells of a metadata column as text."""
         assert self.table.read_as is not None  # noqa: S101

@@ -1,14 +1,13 @@
 """Continuous columns, counts and quantiles: read alike from every format, refused with the row, kept in the coding."""
 
 import numpy as np
-import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from hiddenbits import LatentClassAnalysis, load, open_table
 from hiddenbits.exceptions import AmbiguousColumnsError, ExcludedColumnsWarning, TableError
+
+pd, pl, pa = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
 
 TYPES = {"income": "continuous", "visits": "count", "age": "quantiles"}
 ROWS = 5000  # more different incomes than are counted in a file

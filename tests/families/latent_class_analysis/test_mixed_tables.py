@@ -3,7 +3,6 @@
 import warnings
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.stats import norm, poisson
 
@@ -22,6 +21,8 @@ from hiddenbits import (
 )
 from hiddenbits.exceptions import TableError
 from hiddenbits.tables import hide_cells, map_pieces, repeat_rows, take_rows
+
+pd = pytest.importorskip("pandas")
 
 TYPES = {"visits": "count", "size": "nominal"}
 BITS = ["smokes", "size=1", "size=2", "size=3", "drinks"]
