@@ -63,6 +63,10 @@ class ColumnCells:
         """The distinct values as they are compared; None for missing values, also for words such as "n/a"."""
         return keys_of(self.values)
 
+    def key_numbers(self) -> Floats:
+        """Return the number of each distinct value, NaN for missing values and words."""
+        return np.array([key if isinstance(key, float) else np.nan for key in self.keys], np.float64)
+
     def counts(self) -> list[int]:
         """Return how often each of the values occurs."""
         if len(self.values) <= MAX_COMPARED_VALUES:  # comparing bytes is faster than counting whole numbers

@@ -258,11 +258,6 @@ class Coding:
         """The columns of numbers in the order in which blocks hold them: continuous ones, then counts."""
         return tuple(column for how in NUMBERS for column in self.columns if column.how == how)
 
-    @property
-    def n_counts(self) -> int:
-        """Number of columns of counts."""
-        return sum(column.how == "count" for column in self.columns)
-
     @cached_property
     def sizes(self) -> tuple[int, ...]:
         """Bits of each column of bits of a model: 1 for a binary one, else the number of its levels."""
@@ -426,7 +421,7 @@ class ReadColumns:
         weights = np.empty(n_rows)
         for start in range(0, n_rows, WEIGHT_CHUNK_ROWS):
             cells = self.cells[name].part(start, min(start + WEIGHT_CHUNK_ROWS, n_rows))
-            known = np.array([key if isinstance(key, float) else np.nan for key in cells.keys])
+            known = cells.key_numbers()
             weights[start : start + len(cells.rows)] = known[cells.rows]
             if (invalid := np.flatnonzero(np.isnan(known)[cells.rows])).size:
                 value = cells.values[cells.rows[invalid[0]]]

@@ -258,8 +258,7 @@ def _cut_at_quantiles(column: CodedColumn, columns: Columns) -> CodedColumn:
         values = batch.numbers(column.name)
         if values is None:
             cells = batch.cells(column.name)
-            keys = [key if isinstance(key, float) else np.nan for key in cells.keys]
-            values = np.array(keys, np.float64)[cells.rows]
+            values = cells.key_numbers()[cells.rows]
         parts.append(column.numbers(values)[-batch.first_row % step :: step])  # wherever batches begin
     numbers = np.concatenate(parts)
     distinct, counts = np.unique(numbers[~np.isnan(numbers)], return_counts=True)

@@ -246,8 +246,7 @@ def _numbers(column: CodedColumn, batch: ColumnBatch) -> Floats:
         row, value = int(invalid[0]), values[invalid[0]]
     else:
         cells = batch.cells(column.name)
-        keys = [key if isinstance(key, float) else np.nan for key in cells.keys]
-        numbers = column.numbers(np.array(keys, np.float64))
+        numbers = column.numbers(cells.key_numbers())
         words = [isinstance(key, str) and column.code_of(key) == UNKNOWN for key in cells.keys]
         invalid = np.flatnonzero((_is_invalid(column, numbers) | np.array(words))[cells.rows])
         if not len(invalid):

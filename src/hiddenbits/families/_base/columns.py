@@ -17,8 +17,8 @@ def column_sizes(estimator: Estimator) -> tuple[int, ...] | None:
 
 def numbers_of_columns(estimator: Estimator) -> tuple[int, int]:
     """Return how many columns of the fit are continuous, and how many are counts."""
-    coding = estimator._coding
-    return (0, 0) if coding is None else (len(coding.number_columns) - coding.n_counts, coding.n_counts)
+    names = number_names(estimator)
+    return len(names["continuous"]), len(names["count"])
 
 
 def number_names(estimator: Estimator) -> dict[str, list[str]]:

@@ -198,23 +198,31 @@ class ClassScoreFunction:
         numbers = np.hstack([params.standardized(block.numbers), block.numbers[:, len(params.centers) :]])
         return np.hstack([x, np.nan_to_num(numbers)]), np.hstack([o, ~np.isnan(numbers)])
 
-    def _scores_of_class(self, k: int, cells: tuple[Floats, Floats], r: Floats) -> tuple[Floats, Floats]:
-        """Return S of each row if its class is k, and Sum_n r_n E[-S'], by the free parameters of the class."""
-        (x, o), (of_bits, of_means, of_rates, of_variances), free = cells, self._parts, self._is_free[k]
-        theta, means, rates, v = (array[k] for array in self._arrays)
+    def _deviations(self, k: int, cells: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+        """Return o (cell - its mean in class k), and o (z - m)^2 / v of continuous columns."""
+        (x, o), (theta, means, rates, v) = cells, (array[k] for array in self._arrays)
         residuals = x - o * np.concatenate([theta, means, rates])
-        squares = residuals[:, of_means] ** 2 / v
-        expected, information = r @ o, np.zeros((self._parts[-1].stop,) * 2)
-        size, jacobian = x.shape[1], self._jacobian(k)
-        information[:size, :size] = expected[:, None] * jacobian[:size, :size]
-        diagonal = np.arange(self._parts[-1].stop)
-        means_at, variances_at = diagonal[of_means], diagonal[of_variances]
-        information[means_at, means_at] = expected[of_means] / v
-        information[means_at, variances_at] = information[variances_at, means_at] = (r @ residuals[:, of_means]) / v
-        information[variances_at, variances_at] = 0.5 * (r @ squares)
-        parts = [residuals[:, of_bits], residuals[:, of_means] / v, residuals[:, of_rates]]
-        scores = np.hstack([*parts, 0.5 * (squares - o[:, of_means])])
-        return scores[:, free], information[np.ix_(free, free)]
+        return residuals, residuals[:, self._parts[1]] ** 2 / v
+
+    def _scores_of_class(self, k: int, cells: tuple[Floats, Floats]) -> Floats:
+        """Return S of each row if its class is k, by the free parameters of the class."""
+        residuals, squares = self._deviations(k, cells)
+        of_bits, of_means, of_rates, _ = self._parts
+        parts = [residuals[:, of_bits], residuals[:, of_means] / self._arrays[3][k], residuals[:, of_rates]]
+        return np.hstack([*parts, 0.5 * (squares - cells[1][:, of_means])])[:, self._is_free[k]]
+
+    def _information_of_class(self, k: int, cells: tuple[Floats, Floats], r: Floats) -> Floats:
+        """Return Sum_n r_n E[-S'] by the free parameters of class k."""
+        residuals, squares = self._deviations(k, cells)
+        free, v, expected = self._is_free[k], self._arrays[3][k], r @ cells[1]
+        size, numbers = residuals.shape[1], np.arange(self._parts[-1].stop)
+        information = np.zeros((len(numbers),) * 2)
+        information[:size, :size] = expected[:, None] * self._jacobian(k)[:size, :size]
+        of_means, of_variances = numbers[self._parts[1]], numbers[self._parts[3]]
+        information[of_means, of_means] = expected[of_means] / v
+        information[of_means, of_variances] = information[of_variances, of_means] = (r @ residuals[:, of_means]) / v
+        information[of_variances, of_variances] = 0.5 * (r @ squares)
+        return information[np.ix_(free, free)]
 
     def _gradients(self, r: Floats, scores: list[Floats]) -> Floats:
         """Return the posterior mean of the complete-data score."""
@@ -227,15 +235,15 @@ class ClassScoreFunction:
     def gradients(self, block: Block) -> Floats:
         """Return the gradient of ln P(row) of each row."""
         r, cells = self.model.posterior(self.params, self.model.prepare(self.params), block), self._observed(block)
-        return self._gradients(r, [self._scores_of_class(k, cells, r[:, k])[0] for k in range(r.shape[1])])
+        return self._gradients(r, [self._scores_of_class(k, cells) for k in range(r.shape[1])])
 
     def information(self, block: Block) -> Floats:
         """Return minus the second derivatives of the weighted log-likelihood: E[-S'] - E[S S'] + E[S] E[S]'."""
         r, cells = self.model.posterior(self.params, self.model.prepare(self.params), block), self._observed(block)
         pi, free_classes, w, K = self.params.weights, self.free_classes, block.weights, len(self.params.weights)
         wr, n = w[:, None] * r, len(free_classes)
-        scores, expected = zip(*(self._scores_of_class(k, cells, wr[:, k]) for k in range(K)), strict=True)
-        g = self._gradients(r, list(scores))
+        scores = [self._scores_of_class(k, cells) for k in range(K)]
+        g = self._gradients(r, scores)
         total = (g * w[:, None]).T @ g  # E[S] E[S]'
         score_pi = np.eye(K) - pi  # row k: [k = l] - pi_l, the score of the class weights if the class is k
         block_pi = w.sum() * (np.diag(pi) - np.outer(pi, pi)) - (score_pi * wr.sum(axis=0)[:, None]).T @ score_pi
@@ -245,5 +253,5 @@ class ClassScoreFunction:
             cross = np.outer(score_pi[k, free_classes], weighted.sum(axis=0))
             total[:n, of_class] -= cross
             total[of_class, :n] -= cross.T
-            total[np.ix_(of_class, of_class)] += expected[k] - weighted.T @ scores[k]
+            total[np.ix_(of_class, of_class)] += self._information_of_class(k, cells, wr[:, k]) - weighted.T @ scores[k]
         return total
