@@ -12,12 +12,11 @@ import numpy as np
 from sklearn.datasets import load_digits
 
 from hiddenbits import LogisticPCA, TopographicMap, plots
-from hiddenbits.options import Variational
 
 small = load_digits()
 X, label = (small.data > 7.5).astype(np.uint8)[:800], small.target[:800]
 
-flat = LogisticPCA(2, method=Variational(refine=False), random_state=0).fit(X)
+flat = LogisticPCA(2, refine=False, random_state=0).fit(X)
 curved = TopographicMap(2, n_points=400, n_features=100, random_state=0).fit(X)
 
 figure, axes = plt.subplots(1, 2, figsize=(9, 4.5), layout="constrained")

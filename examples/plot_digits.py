@@ -15,7 +15,6 @@ from sklearn.datasets import load_digits
 from hiddenbits import ClippedPCA, LogisticPCA, plots
 from hiddenbits.datasets import load_usps
 from hiddenbits.exceptions import DegeneratePairsWarning
-from hiddenbits.options import Variational
 
 try:
     digits = load_usps()
@@ -33,7 +32,7 @@ print(f"{len(twos)} twos of {twos.shape[1]} pixels, {twos.mean():.0%} ink")
 # -------------
 # What P(ink) looks like over the map: the loop at the lower left comes and goes, and the two leans.
 
-model = LogisticPCA(2, method=Variational(refine=False), random_state=0).fit(twos)
+model = LogisticPCA(2, refine=False, random_state=0).fit(twos)
 ax = plots.images(model, shape, grid=7, span=2.0)
 
 # %%

@@ -3,18 +3,18 @@ An exam: how hard the questions are, and how able the students
 ==============================================================
 
 500 students, 20 questions, 1 for a right answer; some students did not reach the last questions. The table comes along
-with the package and is *simulated*. One dimension of :class:`hiddenbits.LogisticPCA` is the two-parameter model of item
-response theory: a question has a difficulty and a discrimination, a student an ability.
+with the package and is *simulated*. By default :class:`hiddenbits.ItemResponseModel` is the two-parameter model of item
+response theory (2PL): a question has a difficulty and a discrimination, a student an ability.
 """
 
 import matplotlib.pyplot as plt
 import numpy as np
 
-from hiddenbits import LogisticPCA, evaluate, plots
+from hiddenbits import ItemResponseModel, evaluate, plots
 from hiddenbits.datasets import load_exam
 
 exam = load_exam()
-model = LogisticPCA(1, method="quadrature", ridge=0, random_state=0).fit(exam)
+model = ItemResponseModel(random_state=0).fit(exam)
 print(f"{exam.shape[0]} students, {exam.shape[1]} questions, {exam.n_missing} blanks; the fit {model.stop_reason_}")
 
 # %%
@@ -28,8 +28,7 @@ curves, information = plots.item_curves(model, exam)
 # %%
 # The easiest and the hardest questions:
 
-up = np.sign(model.components_[0].sum())  # which end is "able" is not in the table
-discrimination = up * model.components_[0]
+discrimination = model.slopes_[:, 0]
 difficulty = -model.intercepts_ / discrimination
 for j in np.argsort(difficulty)[[0, 1, -2, -1]]:
     print(f"{exam.names[j]:4s} difficulty {difficulty[j]:5.2f}, discrimination {discrimination[j]:.2f}")
@@ -41,7 +40,7 @@ for j in np.argsort(difficulty)[[0, 1, -2, -1]]:
 # posterior standard deviations.
 
 means, covariances = model.transform(exam, return_cov=True)
-ability, error = up * means[:, 0], np.sqrt(covariances[:, 0, 0])
+ability, error = means[:, 0], np.sqrt(covariances[:, 0, 0])
 cells = exam.to_float()
 right, reached = np.nansum(cells, axis=1), (~np.isnan(cells)).all(axis=1)
 figure, ax = plt.subplots(figsize=(6, 4), layout="constrained")
@@ -57,4 +56,4 @@ ax.legend(title="students who reached", frameon=False)
 # Hide a tenth of the answers and predict them: nats an answer, smaller is better. A second dimension adds nothing.
 
 for q in (1, 2):
-    print(f"{q} dimensions: {evaluate.held_out_cells(LogisticPCA(q, random_state=0), exam)}")
+    print(f"{q} dimensions: {evaluate.held_out_cells(ItemResponseModel(q, random_state=0), exam)}")

@@ -16,6 +16,7 @@ from hiddenbits import (
     BinarySparseCoding,
     ClippedPCA,
     CombinationMachine,
+    ItemResponseModel,
     LatentClassAnalysis,
     LogisticPCA,
     NoisyOrNetwork,
@@ -24,7 +25,6 @@ from hiddenbits import (
 )
 from hiddenbits.datasets import simulate_bars, simulate_influences, simulate_prototypes
 from hiddenbits.exceptions import DegeneratePairsWarning
-from hiddenbits.options import Variational
 
 warnings.simplefilter("ignore", DegeneratePairsWarning)  # small tables; the gallery's digits say more
 rows, prototype = simulate_prototypes(random_state=0, flip=0.12)  # 600 noisy copies of three rows of 16 bits
@@ -43,7 +43,7 @@ ax = plots.map(model, rows, color=np.array(["first", "second", "third"])[prototy
 # :func:`hiddenbits.plots.posterior`: where one row may lie, and the Gaussian that stands for it.
 # (:func:`hiddenbits.plots.posterior_density` returns the numbers behind it.)
 
-ax = plots.posterior(LogisticPCA(2, method=Variational(refine=False), random_state=0).fit(rows), rows[0])
+ax = plots.posterior(LogisticPCA(2, refine=False, random_state=0).fit(rows), rows[0])
 
 # %%
 # images
@@ -58,7 +58,7 @@ ax = plots.images(model, (4, 4), grid=5)
 # :func:`hiddenbits.plots.trace`: the objective after each pass, of one or several fits. Where the polish begins, the
 # bound changes and the curve leaps.
 
-bound = LogisticPCA(2, method=Variational(refine=False), start="noise", random_state=0).fit(rows)
+bound = LogisticPCA(2, refine=False, start="noise", random_state=0).fit(rows)
 fits = {"variational": bound, "polished": model}
 ax = plots.trace(fits)
 
@@ -121,7 +121,15 @@ ax = plots.profiles(classes, rows)
 
 rng = np.random.default_rng(0)
 answers = rng.normal(size=(600, 1)) + rng.logistic(size=(600, 10)) > np.linspace(-2.5, 2.5, 10)
-curves, information = plots.item_curves(LogisticPCA(1, random_state=0).fit(answers), answers)
+scale = ItemResponseModel(random_state=0).fit(answers)
+curves, information = plots.item_curves(scale, answers)
+
+# %%
+# wright_map
+# ----------
+# :func:`hiddenbits.plots.wright_map`: rows and items on one axis.
+
+people, items = plots.wright_map(scale, answers)
 
 # %%
 # causes

@@ -20,6 +20,7 @@ from hiddenbits import (
     CombinationMachine,
     HiddenTree,
     IndependentColumns,
+    ItemResponseModel,
     LatentClassAnalysis,
     LogisticPCA,
     NoisyOrNetwork,
@@ -30,7 +31,7 @@ from hiddenbits import (
     plots,
     tetrachoric,
 )
-from hiddenbits.datasets import load_carcinoma, load_gss82, load_votes, load_zoo
+from hiddenbits.datasets import load_carcinoma, load_gss82, load_lsat, load_votes, load_zoo
 
 mpl.use("Agg")
 from matplotlib import pyplot as plt  # the choice of how to draw comes first
@@ -49,6 +50,13 @@ def independent_columns() -> Any:
 def latent_class_analysis() -> Any:
     """Draw the profiles of two classes of members."""
     return plots.profiles(LatentClassAnalysis(2, random_state=0).fit(votes), votes).figure
+
+
+def item_response_model() -> Any:
+    """Draw people and items of a test on one scale."""
+    X, counts = load_lsat()
+    model = ItemResponseModel().fit(X, sample_weight=counts)
+    return plots.wright_map(model, open_table(X).with_sample_weight(counts))[0].figure
 
 
 def tutorial_carcinoma() -> Any:
@@ -221,7 +229,8 @@ def noisy_or_network() -> Any:
 
 PICTURES = {draw.__name__: draw for draw in (
     independent_columns, latent_class_analysis, tree_mixture, hidden_tree, logistic_pca, clipped_pca,
-    combination_machine, noisy_or_network, topographic_map, readme, tutorial_carcinoma, tutorial_gss82,
+    combination_machine, noisy_or_network, topographic_map, item_response_model, readme,
+    tutorial_carcinoma, tutorial_gss82,
 )}  # fmt: skip
 
 

@@ -11,8 +11,7 @@
   "away" is the same over the tables in which no profile is at the border: there the information is that of an interior
   maximum.
 - map: 2 dimensions, 800 x 10, varimax loadings in the standardized metric; by information through the rotation.
-  "small_map" is the same with 500 x 8 and a grid of 21 x 21 nodes, for the bootstrap: a replicate takes a quarter of
-  the time. It was made smaller before its first run.
+  "small_map" is the same with 500 x 8, for the bootstrap. It was made smaller before its first run.
 - clusters: 2 classes, 100 clusters of 10 rows that share their class shares; by information with and without clusters=,
   and by bootstrap of clusters.
 - causes: NoisyOrNetwork(3), 600 x 9, P(cause alone switches the bit on), causes in the order of the fitted model's; by
@@ -38,9 +37,8 @@ import numpy as np
 from benchmarks.record import asking, record
 from scipy.optimize import linear_sum_assignment
 
-from hiddenbits import LatentClassAnalysis, LogisticPCA, NoisyOrNetwork, TreeMixture, inference
+from hiddenbits import ItemResponseModel, LatentClassAnalysis, NoisyOrNetwork, TreeMixture, inference
 from hiddenbits.maths.rotation import rotate
-from hiddenbits.options import Quadrature
 
 REPLICATES, TOL = 99, 1e-7  # within 0.01 standard errors (root mean square) of replicates with a tolerance of 1e-9
 LINK = 0.4  # what a parent adds to the probability of a bit, in trees
@@ -97,7 +95,7 @@ def mixture(seed: int, methods: tuple[str, ...], name: str, theta: np.ndarray) -
     return out
 
 
-def plane(seed: int, methods: tuple[str, ...], n_rows: int, n_columns: int, n_nodes: int) -> dict[str, np.ndarray]:
+def plane(seed: int, methods: tuple[str, ...], n_rows: int, n_columns: int) -> dict[str, np.ndarray]:
     rng = np.random.default_rng([2, seed])
     half = n_columns // 2
     slopes = np.zeros((n_columns, 2))
@@ -109,10 +107,9 @@ def plane(seed: int, methods: tuple[str, ...], n_rows: int, n_columns: int, n_no
     truth = rotate(
         slopes / np.sqrt(1.702**2 + (slopes**2).sum(axis=1, keepdims=True)), "varimax", kaiser=False
     ).loadings
-    method = Quadrature(n_nodes=n_nodes)
-    model = LogisticPCA(2, method=method, ridge=0, tol=1e-8, max_iter=5000, random_state=0).fit(X)
+    model = ItemResponseModel(2, tol=1e-8, max_iter=5000, random_state=0).fit(X)
 
-    def loadings(fitted: LogisticPCA) -> dict[str, np.ndarray]:
+    def loadings(fitted: ItemResponseModel) -> dict[str, np.ndarray]:
         return {"loadings": fitted.rotate("varimax").aligned(truth).loadings}
 
     out = {}
@@ -230,8 +227,8 @@ if __name__ == "__main__":
     designs = {
         "mixture": lambda seed: mixture(seed, methods, "mixture", OVERLAPPING),
         "apart": lambda seed: mixture(seed, methods, "mixture, classes apart", apart()),
-        "map": lambda seed: plane(seed, methods, 800, 10, 31),
-        "small_map": lambda seed: plane(seed, methods, 500, 8, 21),
+        "map": lambda seed: plane(seed, methods, 800, 10),
+        "small_map": lambda seed: plane(seed, methods, 500, 8),
         "clusters": lambda seed: clustered(seed, methods),
         "causes": lambda seed: causes(seed, methods),
         "trees": lambda seed: trees(seed, methods, 600),

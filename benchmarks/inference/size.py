@@ -27,7 +27,7 @@ import warnings
 import numpy as np
 from benchmarks.record import asking, record
 
-from hiddenbits import LatentClassAnalysis, LogisticPCA, diagnostics, run_on
+from hiddenbits import ItemResponseModel, LatentClassAnalysis, diagnostics, run_on
 from hiddenbits.tables import map_fits
 
 LEVEL = 0.05
@@ -52,7 +52,7 @@ def of_maps(seed: int) -> dict[str, bool]:
     middle[:, 0] = (np.abs(z[:, 0]) < 0.8) ^ (rng.random(500) < 0.2)
     out = {}
     for name, X in (("size", true), ("copied column", copied), ("column of the middle", middle))[: last(seed)]:
-        model = LogisticPCA(1, method="quadrature", ridge=0, tol=1e-8, max_iter=5000, random_state=0).fit(X)
+        model = ItemResponseModel(tol=1e-8, max_iter=5000, random_state=0).fit(X)
         if name != "column of the middle":
             out[f"M2, {name}"] = bool(diagnostics.m2_test(model, X).p < LEVEL)
         if name != "copied column":

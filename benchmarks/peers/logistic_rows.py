@@ -23,9 +23,7 @@ class Judge:
     def __init__(self, train: Any, test: Any, q: int) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # one pass is no fit; it makes a model that any parameters can be put into
-            shell = hiddenbits.LogisticPCA(
-                q, method=hiddenbits.options.Variational(refine=False), max_iter=1, n_draws=DRAWS, random_state=SEED
-            )
+            shell = hiddenbits.LogisticPCA(q, refine=False, max_iter=1, n_draws=DRAWS, random_state=SEED)
             self.shell = shell.fit(train)
         self.train, self.test = train, test
 
@@ -51,7 +49,7 @@ class Judge:
         for _ in range(REFIT_STEPS):
             L = np.linalg.cholesky(covariance)
             with hiddenbits.run_on(n_jobs=2):
-                means, spreads = self.model(basis @ L, effects + basis @ center).posterior(rows, return_cov=True)
+                means, spreads = self.model(basis @ L, effects + basis @ center).transform(rows, return_cov=True)
             middle = means.mean(axis=0)
             second = spreads.mean(axis=0) + means.T @ means / len(rows) - np.outer(middle, middle)
             center, covariance = center + L @ middle, L @ second @ L.T

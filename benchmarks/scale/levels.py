@@ -2,6 +2,7 @@
 
     python -m benchmarks.scale.levels --full     (1,000,000 rows; the default fit with four classes)
     python -m benchmarks.scale.levels --full --mixed     (20 binary, 10 nominal, 15 continuous columns, 5 counts; 5% missing)
+    python -m benchmarks.scale.levels --full --mixed --items     (the same columns, one scale: ItemResponseModel)
     python -m benchmarks.scale.levels --quick    (50,000 rows; nothing is written)
 
 The simulator writes ten files. A fresh process fits on one thread; its peak memory is that of the whole process, Python included.
@@ -71,13 +72,14 @@ def passes(model: Any, table: Any) -> tuple[Callable[[], Any], Any]:
     return pass_of(inner, model._params, grid), grid
 
 
-def fit(folder: str, *, mixed: bool) -> None:
+def fit(folder: str, *, mixed: bool, items: bool) -> None:
     """The measured process."""
     types: Any = {f"p{j}": "count" for j in range(5)} if mixed else "ordinal"
     before, begun = peak_memory_mb(), time.process_time()
     table = hiddenbits.open_table(f"{folder}/*.parquet", column_types=types)
     opened = time.process_time() - begun
-    model = hiddenbits.LatentClassAnalysis(CLASSES, random_state=SEED).fit(table)
+    estimator: Any = hiddenbits.LatentClassAnalysis(CLASSES, random_state=SEED)
+    model = (hiddenbits.ItemResponseModel() if items else estimator).fit(table)
     found = {
         "rows": table.shape[0],
         "bits": table.shape[1],
@@ -105,19 +107,29 @@ def fit(folder: str, *, mixed: bool) -> None:
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--fit"]:
-        fit(sys.argv[2], mixed=sys.argv[3:] == ["--mixed"])
+        fit(sys.argv[2], mixed="--mixed" in sys.argv, items="--items" in sys.argv)
     else:
         parser = asking(str(__doc__))
         parser.add_argument("--mixed", action="store_true")
+        parser.add_argument("--items", action="store_true")
         arguments = parser.parse_args()
         quick, mixed = arguments.quick, arguments.mixed
         with tempfile.TemporaryDirectory() as folder:
             (write_mixed if mixed else write)(folder, 50_000 if quick else 1_000_000)
             disk = sum(file.stat().st_size for file in Path(folder).iterdir())
-            call = [sys.executable, "-m", "benchmarks.scale.levels", "--fit", folder, *["--mixed"] * mixed]
+            call = [
+                sys.executable,
+                "-m",
+                "benchmarks.scale.levels",
+                "--fit",
+                folder,
+                *["--mixed"] * mixed,
+                *["--items"] * arguments.items,
+            ]
             said = subprocess.run(call, check=True, stdout=subprocess.PIPE, text=True).stdout
         figures = json.loads(said.splitlines()[-1]) | {"megabytes_on_disk": round(disk / 1e6)}
         if quick:
             print(figures)
         else:
-            record("scale/mixed" if mixed else "scale/levels", figures, seeds=SEED, packages=("pyarrow", "numba"))
+            name = "items" if arguments.items else "mixed" if mixed else "levels"
+            record(f"scale/{name}", figures, seeds=SEED, packages=("pyarrow", "numba"))

@@ -73,7 +73,7 @@ def update_by_ones(n: int, d: int) -> float:
 CASES = {
     MIXTURE: Case(lambda n, d: mixture("wide", sparse_bits(n, d, DENSITY), 100).ours, 10_000, Classes(100)),
     "LogisticPCA, 10 dimensions, a bound for every cell": Case(
-        lambda n, d: logistic("wide", n, d, 10).ours, 100, Logistic(10, refine=False)
+        lambda n, d: logistic("wide", n, d, 10).ours, 100, Logistic(10)
     ),
     MAP_BY_ONES: Case(by_ones, 10_000, BY_ONES),
     "CombinationMachine, 20 units, the pass over rows": Case(

@@ -3,9 +3,11 @@
     python -m benchmarks.tutorials                   (needs HIDDENBITS_DATA; a minute)
 
 Writes results/tutorials.json and docs/pictures/tutorial_*.png; then `python tools/pages.py` fills in the tables of the pages.
-ltm and mirt: the folder `reference` of the data. psych: results/peers.json; poLCA and StepMix: results/classes.json.
+ltm and mirt: below, the folder `reference` of the data, and tests/families/item_response/reference. psych: results/peers.json;
+poLCA and StepMix: results/classes.json.
 """
 
+from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
@@ -15,13 +17,51 @@ from benchmarks.record import DOCS, load, record
 from matplotlib.figure import Figure
 from scipy.optimize import linear_sum_assignment
 
-from hiddenbits import ClippedPCA, LatentClassAnalysis, LogisticPCA, diagnostics, inference, plots, tetrachoric
-from hiddenbits.datasets import data_folder, load_carcinoma, load_gss82
+from hiddenbits import (
+    ClippedPCA,
+    ItemResponseModel,
+    LatentClassAnalysis,
+    diagnostics,
+    inference,
+    open_table,
+    plots,
+    tetrachoric,
+)
+from hiddenbits.datasets import data_folder, load_carcinoma, load_gss82, load_lsat
 from hiddenbits.maths.rotation import rotate
 
-# Printed by the programs for these tables; the standard errors and the rest are in files.
-LOG_LIKELIHOODS = {"lsat": -2466.653, "sat12": -9488.955, "sat12, 2 dimensions": -9441.98}
-TRAIT = {"method": "quadrature", "ridge": 0, "tol": 1e-10, "random_state": 0}
+# What mirt prints: version 1.47 (commit 2fc2b236) with R 4.2.2, 121 nodes on [-6, 6], 61 in two dimensions; TOL 1e-6 or less.
+MIRT = {
+    "lsat": -2466.65337756,
+    "lsat_3pl": -2466.89674990,
+    "science_graded": -1608.86941417,
+    "science_gpcm": -1612.68160014,
+    "science_nominal": -1608.45200288,
+    "mixed": -2781.01738904,
+    "sat12": -9488.95501438,
+    "sat12_3pl": -9442.95635561,
+    "sat12_uncorrelated": -9695.01629327,
+    "sat12_correlated": -9488.58401264,
+    "sat12_bifactor": -9456.11144356,
+}
+TWO_DIMENSIONS = -9441.98  # of SAT12, by an earlier mirt
+SCIENCE_C2 = {
+    "C2": 19.1769221417,
+    "df": 2,
+    "p": 6.85147799e-05,
+    "RMSEA": 0.148207198148,
+    "SRMSR": 0.0725905738215,
+    "TLI": 0.73013240432,
+    "CFI": 0.910044134773,
+}
+EAP_SUM = [-2.7487972, -2.4309614, -2.0812260, -1.7182440, -1.3637419, -1.0120298, -0.6493404]
+EAP_SUM += [-0.2869047, 0.0823100, 0.4870473, 0.9341913, 1.3842353, 1.8532102]  # of Science
+LTM = {"lsat": -2466.653, "lsat_1pl": -2466.938, "lsat_rasch": -2473.054, "wirs": -3420.064}  # 1.2, with R 4.2
+LTM |= {"science": -1608.871, "science_1pl": -1613.899}
+TESTS = Path(__file__).parents[2] / "tests"
+R_FILES = TESTS / "families" / "item_response" / "reference"
+SCIENCE = ["Comfort", "Work", "Future", "Benefit"]
+TRAIT = {"tol": 1e-11, "random_state": 0}
 CLASSES = {"prior_strength": 0, "tol": 1e-11, "max_iter": 20_000, "n_init": 50, "random_state": 0}
 ROTATIONS = {"varimax": "varimax", "oblimin": "oblimin", "promax": "promax_stats"}
 FIT = {"outfit": "outfit", "infit": "infit", "s_x2": "S_X2", "df": "df.S_X2", "p": "p.S_X2"}
@@ -45,19 +85,21 @@ def save(figure: Any, name: str) -> None:
     figure.savefig(DOCS / "pictures" / f"tutorial_{name}.png", dpi=110, metadata={"Software": None})
 
 
-def trait(table: str, name: str) -> tuple[Any, dict[str, Any]]:
+def trait(X: Any, counts: Any, name: str) -> dict[str, Any]:
     """A two-parameter model: slopes, intercepts, their errors and all statistics of fit, next to mirt's."""
-    X, mirt = survey(table), reference(f"{name}_2pl_mirt_louis")
-    model = LogisticPCA(1, **TRAIT).fit(X)
-    found = inference.standard_errors(model, X, robust=False)
+    mirt = reference(f"{name}_2pl_mirt_louis")
+    model = ItemResponseModel(**TRAIT).fit(X, sample_weight=counts)
+    found = inference.standard_errors(model, X, sample_weight=counts, robust=False)
     values, errors = mirt[mirt.what == "par"], mirt[mirt.what == "SE"]
-    test, theirs = diagnostics.m2_test(model, X), reference(f"{name}_M2_mirt").iloc[0]
-    items, fits = diagnostics.item_fit(model, X), reference(f"{name}_itemfit_mirt")
-    figures = {
+    test, theirs = diagnostics.m2_test(model, X, counts), reference(f"{name}_M2_mirt").iloc[0]
+    items, fits = diagnostics.item_fit(model, X, counts), reference(f"{name}_itemfit_mirt")
+    curves, _ = plots.item_curves(model, open_table(X).with_sample_weight(counts))
+    save(curves.figure, name)
+    return {
         "items": list(X.columns),
-        "log-likelihood": pair(model.score_samples(X).sum(), LOG_LIKELIHOODS[name]),
-        "slopes": pair(found.estimate["components"], values["a1"]),
-        "slope errors": pair(found.se["components"], errors["a1"]),
+        "log-likelihood": pair(total(model, X, counts), MIRT[name]),
+        "slopes": pair(found.estimate["slopes"], values["a1"]),
+        "slope errors": pair(found.se["slopes"], errors["a1"]),
         "intercepts": pair(found.estimate["intercepts"], values["d"]),
         "intercept errors": pair(found.se["intercepts"], errors["d"]),
         "difficulties": found.estimate["difficulties"].tolist(),
@@ -68,14 +110,16 @@ def trait(table: str, name: str) -> tuple[Any, dict[str, Any]]:
         },
         **{ours: pair(items[ours], fits[key]) for ours, key in FIT.items()},
     }
-    curves, _ = plots.item_curves(model, X)
-    save(curves.figure, name)
-    return model, figures
+
+
+def total(model: Any, X: Any, counts: Any = None) -> float:
+    """The log-likelihood of the table."""
+    return float(np.sum(model.score_samples(X) * (1.0 if counts is None else counts)))
 
 
 def lsat() -> dict[str, Any]:
-    _, figures = trait("lsat", "lsat")
-    ltm = reference("lsat_2pl_ltm")
+    table = load_lsat(as_frame=True)
+    figures, ltm = trait(table.data, table["count"], "lsat"), reference("lsat_2pl_ltm")
     return figures | {
         "ltm": {
             "difficulties": pair(figures["difficulties"], ltm["value"][:5]),
@@ -86,15 +130,122 @@ def lsat() -> dict[str, Any]:
     }
 
 
+def science() -> dict[str, Any]:
+    """A graded response model, next to ltm's and mirt's."""
+    X, mirt = survey("science_items")[SCIENCE], pd.read_csv(TESTS / "diagnostics" / "science_itemfit_mirt.csv")
+    ltm = reference("science_grm_ltm").pivot(index="item", columns="what").loc[SCIENCE]
+    model = ItemResponseModel(**TRAIT).fit(X)
+    found = inference.standard_errors(model, X, robust=False)
+    test, items = diagnostics.m2_test(model, X), diagnostics.item_fit(model, X)
+    values, errors = ltm["value"], ltm["std.err"]
+    _, information = plots.item_curves(model, X)
+    save(information.figure, "science")
+    return {
+        "items": SCIENCE,
+        "slopes": pair(found.estimate["slopes"][::3], values["Dscrmn"]),
+        "slope errors": pair(found.se["slopes"][::3], errors["Dscrmn"]),
+        "thresholds": pair(found.estimate["difficulties"], values[[f"Extrmt{k}" for k in (1, 2, 3)]]),
+        "C2": {key: pair(getattr(test, "m2" if key == "C2" else key.lower()), r) for key, r in SCIENCE_C2.items()},
+        **{ours: pair(items[ours], mirt[mirt.model == "science4_graded"][key]) for ours, key in FIT.items()},
+        "EAPsum": pair(diagnostics.sum_score_table(model)["dimension_1"], EAP_SUM),
+        "MAP": pair(model.latent_scores(X[:20], "MAP")["dimension_1"], pd.read_csv(R_FILES / "science_map.csv")["MAP"]),
+    }
+
+
+def as_in_mirt() -> dict[str, Any]:
+    """Models of every item type next to mirt's: log-likelihoods, and the largest difference of a parameter."""
+    lsat, sat12, mixed = survey("lsat"), survey("sat12_binary"), pd.read_csv(R_FILES / "mixed.csv")
+    lsat.columns, attitudes = sat12.columns[:5], survey("science_items")[SCIENCE]
+    halves = {"F1": list(sat12.columns[:16]), "F2": list(sat12.columns[16:])}
+    groups = {f"S{g + 1}": list(sat12.columns[8 * g : 8 * g + 8]) for g in range(4)}
+    types = {name: {"b": "binary", "o": "ordinal", "n": "nominal"}[name[0]] for name in mixed}
+    models: dict[str, tuple[Any, dict[str, Any]]] = {
+        "lsat_3pl": (lsat, {"guessing": True}),
+        "science_graded": (attitudes, {}),
+        "science_gpcm": (attitudes, {"ordinal": "partial_credit"}),
+        "science_nominal": (attitudes, {"column_types": "nominal"}),
+        "mixed": (mixed, {"column_types": types}),
+        "sat12_3pl": (sat12, {"guessing": True}),
+        "sat12_uncorrelated": (sat12, {"loadings_pattern": halves}),
+        "sat12_correlated": (sat12, {"loadings_pattern": halves, "correlated": True}),
+        "sat12_bifactor": (sat12, {"loadings_pattern": {"G": "all", **groups}}),
+    }
+    found = {}
+    for name, (X, settings) in models.items():
+        model = ItemResponseModel(**TRAIT, **settings).fit(X)
+        ours, theirs = parameters(model, name)
+        found[name] = {
+            "log-likelihood": pair(total(model, X), MIRT[name]),
+            "parameters": int((theirs != 0.0).sum()),
+            "apart": float(np.abs(ours - theirs).max()),
+            "median": float(np.median(np.abs(ours - theirs)[theirs != 0.0])),
+        }
+        if name == "mixed":
+            eap = pd.read_csv(R_FILES / "mixed_eap.csv")["EAP"]
+            found[name]["EAP"] = pair(model.latent_scores(X[:20])["dimension_1"], eap)
+        if name == "sat12_correlated":
+            found[name]["correlation"] = pair(model.correlations_[0, 1], 0.98092813)
+    return found
+
+
+def parameters(model: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Slopes and intercepts of all answers, ours and mirt's; with partial credit and nominal items less those of a level."""
+    table, first = pd.read_csv(R_FILES / "mirt_coefficients.csv"), 0 if name == "mixed" else 1
+    own = dict(zip(model.answer_names_, np.column_stack([model.slopes_, model.intercepts_]), strict=True))
+    q, ours, theirs = model.slopes_.shape[1], [], []
+    for item, rows in table[(table.model == name) & (table.item != "cov")].groupby("item", sort=False):
+        p = rows.set_index("parameter")["value"]
+        a = p[[f"a{k + 1}" for k in range(q)]].to_numpy()
+        if "d" in p:
+            answers = {item: [*a, p["d"]]}
+        elif "ak0" in p:
+            steps = {f"{item}={first + k}": np.array([p["a1"] * p[f"ak{k}"], p[f"d{k}"]]) for k in range(sum(p.index.str.startswith("ak")))}  # fmt: skip
+            lowest = next(values for level, values in steps.items() if level not in own)
+            answers = {level: values - lowest for level, values in steps.items() if level in own}
+        else:
+            answers = {f"{item}={first + k}": [*a, p[f"d{k}"]] for k in range(1, len(p))}
+        theirs += answers.values()
+        ours += [own[answer] for answer in answers]
+    left, right = np.array(ours), np.array(theirs, float)
+    left[:, :q] *= np.sign((left * right)[:, :q].sum(axis=0))
+    return left, right
+
+
+def as_in_ltm() -> dict[str, Any]:
+    """The models of ltm: log-likelihoods, and the largest relative differences of estimates and standard errors."""
+    attitudes, found = survey("science_items")[SCIENCE], {}
+    for name, X, slopes in (
+        ("lsat", survey("lsat"), "free"),
+        ("lsat_1pl", survey("lsat"), "equal"),
+        ("lsat_rasch", survey("lsat"), 1),
+        ("wirs", survey("wirs"), "free"),
+        ("science", attitudes, "free"),
+        ("science_1pl", attitudes, "equal"),
+    ):
+        model = ItemResponseModel(slopes=slopes, **TRAIT).fit(X)
+        found[name] = {"log-likelihood": pair(total(model, X), LTM[name])}
+        if name.startswith("science"):
+            continue
+        ltm = reference(f"{name}_2pl_ltm" if slopes == "free" else f"{name}_ltm")
+        values, errors = ltm[ltm.columns[1]].to_numpy(), ltm[ltm.columns[2]].to_numpy()
+        errors_of = inference.standard_errors(model, X, robust=False)
+        n = len(X.columns) if slopes == "free" else int(slopes == "equal")
+        ours = [np.append(part["difficulties"], part["slopes"][:n]) for part in (errors_of.estimate, errors_of.se)]
+        found[name] |= {
+            "estimates": pair(ours[0], values[: len(ours[0])]),
+            "errors": pair(ours[1], errors[: len(ours[1])]),
+        }
+    return found
+
+
 def sat12() -> dict[str, Any]:
-    _, figures = trait("sat12_binary", "sat12")
     X, unrotated = survey("sat12_binary"), reference("sat12_2d_loadings_unrotated_mirt").iloc[:, 1:].to_numpy()
-    plane = LogisticPCA(2, **TRAIT).fit(X)
+    figures, plane = trait(X, np.ones(len(X)), "sat12"), ItemResponseModel(2, **TRAIT).fit(X)
     R = {name: reference(f"sat12_2d_{file}").iloc[:, 1:].to_numpy() for name, file in ROTATIONS.items()}
     oblimin = plane.rotate("oblimin").aligned(R["oblimin"])
     return figures | {
         "plane": {
-            "log-likelihood": pair(plane.score_samples(X).sum(), LOG_LIKELIHOODS["sat12, 2 dimensions"]),
+            "log-likelihood": pair(total(plane, X), TWO_DIMENSIONS),
             "oblimin": pair(oblimin.loadings, R["oblimin"]),
             "factor correlation": pair(oblimin.correlations[0, 1], 0.6106),
         },
@@ -229,7 +380,10 @@ if __name__ == "__main__":
     polca, stepmix = classes["polca"], classes["stepmix"]
     figures = {
         "lsat": lsat(),
+        "science": science(),
         "sat12": sat12(),
+        "as in mirt": as_in_mirt(),
+        "as in ltm": as_in_ltm(),
         "carcinoma": carcinoma(polca, stepmix),
         "gss82": gss82(polca, stepmix),
         "election": election(polca, stepmix),

@@ -59,30 +59,29 @@ def lsat(f: dict[str, Any]) -> str:
     return f"{table(head, rows)}\n\nThe largest relative difference among these 20 values is {percent(worst)}."
 
 
-def sat12(f: dict[str, Any]) -> str:
-    rows = [
-        [
-            item,
-            *(with_error(f["slopes"][who], f["slope errors"][who], at, 2) for who in ("ours", "theirs")),
-            *(with_error(f["intercepts"][who], f["intercept errors"][who], at, 2) for who in ("ours", "theirs")),
-            " / ".join(both(f["s_x2"], at, 2)),
-            f"{f['df']['ours'][at]:.0f}",
-            f"{p:.3f}" if (p := f["p"]["ours"][at]) >= 0.001 else "< .001",
+def science(f: dict[str, Any]) -> str:
+    rows = []
+    for at, item in enumerate(f["items"]):
+        slopes = [with_error(f["slopes"][who], f["slope errors"][who], at) for who in ("ours", "theirs")]
+        thresholds = [
+            ", ".join(f"{value:.3f}" for value in f["thresholds"][who][3 * at : 3 * at + 3])
+            for who in ("ours", "theirs")
         ]
-        for at, item in enumerate(f["items"])
-    ]
-    head = ["item", "slope (SE)", "mirt", "intercept (SE)", "mirt", "S-X², ours / mirt", "df", "p"]
-    names = ("slopes", "slope errors", "intercepts", "intercept errors", "s_x2")
-    worst = max(relative(f[name]) for name in names)
-    return f"{table(head, rows)}\n\nThe largest relative difference in this table is {percent(worst)}."
+        rows.append([item, *slopes, *thresholds])
+    return table(["item", "discrimination (SE)", "ltm", "thresholds", "ltm"], rows)
 
 
-def map_fit(f: dict[str, Any]) -> str:
-    rows = [["log-likelihood", *both(f["log-likelihood"])]]
+def sat12(f: dict[str, Any]) -> str:
+    worst = max(relative(f[name]) for name in ("slopes", "slope errors", "intercepts", "intercept errors", "s_x2"))
+    return f"Slopes, intercepts, their standard errors and S-X² of the 32 items differ from mirt's by at most {percent(worst)}."
+
+
+def model_fit(fit: dict[str, Any], *first: list[object]) -> str:
+    rows = list(first)
     rows += [
-        [{"M2": "M₂"}.get(name, name), *(f"{pair[who][0]:.{5 if name == 'M2' else 4}g}" for who in ("ours", "theirs"))]
-        for name, pair in f["M2"].items()
-    ]
+        [{"M2": "M₂", "C2": "C₂"}.get(name, name), *(f"{pair[who][0]:.{5 if name in ('M2', 'C2') else 4}g}" for who in ("ours", "theirs"))]
+        for name, pair in fit.items()
+    ]  # fmt: skip
     return table(["", "hiddenbits", "mirt"], rows)
 
 
@@ -169,29 +168,76 @@ def loadings(f: dict[str, Any], K: int) -> str:
 
 
 def agree_mirt(found: dict[str, Any]) -> str:
+    calls: list[list[object]] = []
+    for name in ("lsat", "sat12"):
+        f = found[name]
+        apart_by = max(apart(f[key]) for key in ("slopes", "intercepts"))
+        calls.append([MODELS[name], " / ".join(both(f["log-likelihood"])), 2 * len(f["items"]), f"{apart_by:.0e}"])
+    for name, words in MODELS.items():
+        if name in found["as in mirt"]:
+            f = found["as in mirt"][name]
+            words += f" ({' / '.join(both(f['correlation']))})" if "correlation" in f else ""
+            calls.append([words, " / ".join(both(f["log-likelihood"])), f["parameters"], f"{f['apart']:.0e}"])
+    calls.append([MODELS["plane"], " / ".join(both(found["sat12"]["plane"]["log-likelihood"], 0, 2)), "", ""])
+    one, science, all_mirt = found["lsat"], found["science"], found["as in mirt"]
+    results = {
+        "standard errors, LSAT and SAT12": max(
+            relative(found[name][key]) for name in ("lsat", "sat12") for key in ("slope errors", "intercept errors")
+        ),
+        f"`M2`, LSAT: {' / '.join(both(one['M2']['M2']))}": relative(one["M2"]["M2"]),
+        f"`M2`, SAT12: {' / '.join(both(found['sat12']['M2']['M2']))}": relative(found["sat12"]["M2"]["M2"]),
+        f'`M2(type = "C2")`, Science: {" / ".join(both(science["C2"]["C2"]))}': relative(science["C2"]["C2"]),
+        "`itemfit`: S-X², infit and outfit of LSAT, SAT12 and Science": max(
+            relative(f[key]) for f in (one, found["sat12"], science) for key in ("s_x2", "infit", "outfit")
+        ),
+    }
+    scores = {
+        '`fscores(method = "EAP")`, 20 rows of a table of several types': all_mirt["mixed"]["EAP"],
+        '`fscores(method = "MAP")`, 20 rows of Science': science["MAP"],
+        '`fscores(method = "EAPsum")`, 13 sum scores of Science': science["EAPsum"],
+    }
+    head = ["model", "log-likelihood, ours / mirt", "slopes and intercepts", "largest difference"]
+    rows: list[list[object]] = [[name, percent(worst)] for name, worst in results.items()]
+    rows += [[name, difference(two)] for name, two in scores.items()]
+    return f"{table(head, calls)}\n\n{table(['result', 'largest difference, relative of all but scores'], rows)}"
+
+
+def agree_ltm(found: dict[str, Any]) -> str:
     rows: list[list[object]] = []
-    for name, f in (("LSAT", found["lsat"]), ("SAT12", found["sat12"])):
-        count = len(f["items"])
-        rows += [
-            [f"{name}: log-likelihood", " / ".join(both(f["log-likelihood"])), percent(relative(f["log-likelihood"]))],
-            [f"{name}: {count} slopes", "", percent(relative(f["slopes"]))],
-            [f"{name}: {count} intercepts", "", percent(relative(f["intercepts"]))],
-            [
-                f"{name}: their standard errors",
-                "",
-                percent(max(relative(f["slope errors"]), relative(f["intercept errors"]))),
-            ],
-            [
-                f"{name}: M₂ ({f['M2']['df']['ours'][0]:.0f} df)",
-                " / ".join(both(f["M2"]["M2"])),
-                percent(relative(f["M2"]["M2"])),
-            ],
-            [f"{name}: S-X² of the items", "", percent(relative(f["s_x2"]))],
-            [f"{name}: infit and outfit", "", percent(max(relative(f["infit"]), relative(f["outfit"])))],
-        ]
-    return table(["figure", "hiddenbits / mirt", "largest relative difference"], rows)
+    for name, words in LTM.items():
+        f = found["as in ltm"][name]
+        if name == "science":
+            thresholds = max(relative(found["science"][key]) for key in ("slopes", "thresholds"))
+            cells = [percent(thresholds), f"{percent(relative(found['science']['slope errors']))} (slopes)"]
+        else:
+            cells = [percent(relative(f[key])) if key in f else "" for key in ("estimates", "errors")]
+        rows.append([words, " / ".join(both(f["log-likelihood"])), *cells])
+    head = ["call in R", "log-likelihood, ours / ltm", "estimates: largest relative difference", "standard errors"]
+    return table(head, rows)
 
 
+MODELS = {
+    "lsat": "LSAT, 2PL",
+    "lsat_3pl": "LSAT, 3PL with a prior of guessing",
+    "science_graded": "Science, graded",
+    "science_gpcm": "Science, gpcm",
+    "science_nominal": "Science, nominal",
+    "mixed": "simulated: 3 binary, 2 graded items, 1 nominal",
+    "sat12": "SAT12, 2PL",
+    "sat12_3pl": "SAT12, 3PL with the same prior",
+    "sat12_uncorrelated": "SAT12, two dimensions of 16 items, uncorrelated",
+    "sat12_correlated": "the same, correlated",
+    "sat12_bifactor": "SAT12, bifactor with four groups of 8 items",
+    "plane": "SAT12, two dimensions (an earlier mirt)",
+}
+LTM = {
+    "lsat": "`ltm(LSAT ~ z1)`",
+    "lsat_1pl": "`rasch(LSAT)`",
+    "lsat_rasch": "`rasch(LSAT, constraint = cbind(6, 1))`",
+    "wirs": "`ltm(WIRS ~ z1)`",
+    "science": "`grm(Science[c(1, 3, 4, 7)])`",
+    "science_1pl": "`grm(Science[c(1, 3, 4, 7)], constrained = TRUE)`",
+}
 NAMES = {
     "carcinoma": "carcinoma, 118 x 7",
     "gss82": "gss82, 1,202 x 4",
@@ -262,14 +308,15 @@ def pages() -> dict[Path, str]:
     parts = {
         "tutorials/lsat.md": {
             "items": lsat(found["lsat"]),
-            "fit": map_fit(found["lsat"]),
+            "fit": model_fit(found["lsat"]["M2"], ["log-likelihood", *both(found["lsat"]["log-likelihood"])]),
             "item fit": item_fit(found["lsat"]),
         },
         "tutorials/sat12.md": {
             "items": sat12(found["sat12"]),
-            "fit": map_fit(found["sat12"]),
+            "fit": model_fit(found["sat12"]["M2"], ["log-likelihood", *both(found["sat12"]["log-likelihood"])]),
             "plane": plane(found["sat12"]),
         },
+        "tutorials/science.md": {"items": science(found["science"]), "fit": model_fit(found["science"]["C2"])},
         "tutorials/carcinoma.md": {
             "sizes": sizes(found["carcinoma"]),
             "tests": tests(found["carcinoma"]),
@@ -282,6 +329,7 @@ def pages() -> dict[Path, str]:
         "tutorials/ability.md": {"two": loadings(found["ability"], 2), "four": loadings(found["ability"], 4)},
         "tutorials/index.md": {"made": f"{made} {stepmix}"},
         "coming_from/mirt.md": {"agree": agree_mirt(found)},
+        "coming_from/ltm.md": {"agree": agree_ltm(found)},
         "coming_from/polca.md": {"agree": agree_polca(found)},
         "coming_from/psych.md": {"agree": agree_psych(found)},
         "coming_from/stepmix.md": {"agree": agree_stepmix(found)},

@@ -10,7 +10,6 @@ from common import Run, have_data
 
 import data
 from hiddenbits import LogisticPCA, plots
-from hiddenbits.options import Variational
 
 SEEDS = {"data": 3, "start": 0, "rows": 0}
 SIDES = (4, 8, 16)
@@ -47,7 +46,7 @@ def gaussian(points: np.ndarray, mean: np.ndarray, covariance: np.ndarray) -> np
 
 
 def one(X: np.ndarray, n_rows: int, n_points: int) -> dict[str, float]:
-    model = LogisticPCA(2, method=Variational(refine=False), ridge=0.001, random_state=SEEDS["start"]).fit(X)
+    model = LogisticPCA(2, refine=False, ridge=0.001, random_state=SEEDS["start"]).fit(X)
     polished = LogisticPCA(2, ridge=0.001, random_state=SEEDS["start"]).fit(X)
     rows = np.random.default_rng(SEEDS["rows"]).choice(len(X), n_rows, replace=False)
     error, best = -model.score(X), -polished.score(X)

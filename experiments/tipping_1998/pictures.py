@@ -15,7 +15,6 @@ from sklearn.metrics import roc_auc_score
 
 import data
 from hiddenbits import IndependentColumns, LogisticPCA, datasets, evaluate, plots
-from hiddenbits.options import Variational
 
 SEEDS = {"synthetic data": 3, "start": 0}
 LOOSENESS = (0.1, 0.5, 0.9)  # the rows of Figure 4: quantiles of how loose the bound is
@@ -47,7 +46,7 @@ def synthetic_maps(folder: Path) -> dict[str, Any]:
     found = {}
     for ax, flip in zip(axes, (0.05, 0.15), strict=True):
         X, prototype = data.synthetic(SEEDS["synthetic data"], flip)
-        model = LogisticPCA(2, method=Variational(refine=False), random_state=SEEDS["start"]).fit(X)
+        model = LogisticPCA(2, refine=False, random_state=SEEDS["start"]).fit(X)
         names = [f"bit {j + 1}" for j in range(16)]
         groups = np.array(["prototype 1", "prototype 2", "prototype 3"])[prototype]
         plots.map(model, X, color=groups, lines=flip > 0.1, names=names, ax=ax)
@@ -118,7 +117,7 @@ def four_places(codes: np.ndarray) -> np.ndarray:
 
 def digit_map(folder: Path) -> dict[str, Any]:
     X = data.twos()
-    model = LogisticPCA(2, method=Variational(refine=False), ridge=0.001, random_state=SEEDS["start"]).fit(X)
+    model = LogisticPCA(2, refine=False, ridge=0.001, random_state=SEEDS["start"]).fit(X)
     places = four_places(model.transform(X))
     figure, (left, right) = side_by_side(2, (9.5, 4.6))
     plots.map(model, X, ax=left)
@@ -146,7 +145,7 @@ def posteriors(folder: Path, tables: list[tuple[str, np.ndarray]]) -> dict[str, 
     figure, axes = plt.subplots(len(tables), 2, figsize=(8.6, 3.9 * len(tables)), layout="constrained", squeeze=False)
     found = {}
     for line, (title, X) in zip(axes, tables, strict=True):
-        rough = LogisticPCA(2, method=Variational(refine=False), ridge=0.001, random_state=SEEDS["start"]).fit(X)
+        rough = LogisticPCA(2, refine=False, ridge=0.001, random_state=SEEDS["start"]).fit(X)
         gaps = rough.score_samples(X) - rough.bound_samples(X)
         rows = [int(np.argsort(gaps)[int(q * (len(gaps) - 1))]) for q in LOOSENESS]
         polished = turned(LogisticPCA(2, ridge=0.001, random_state=SEEDS["start"]).fit(X), rough, X)

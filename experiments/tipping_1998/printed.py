@@ -15,7 +15,6 @@ from programs import RIDGE, Start, bound_after, error, of_the_prior, on_draws, s
 
 import data
 from hiddenbits import LogisticPCA
-from hiddenbits.options import Variational
 
 SEEDS = {"synthetic data": 3, "starts": [0, 1, 2, 3, 4], "draws": "those of the start, and 500 of the prior"}
 DRAWS = 500
@@ -94,7 +93,7 @@ def same_as_the_library(X: np.ndarray) -> float:
         values.append(value)
         if (len(values) > 1 and value - values[-2] < 1e-10) or len(values) == MOST:
             break
-    model = LogisticPCA(2, method=Variational(refine=False), ridge=RIDGE, tol=1e-10, random_state=0).fit(X)
+    model = LogisticPCA(2, refine=False, ridge=RIDGE, tol=1e-10, random_state=0).fit(X)
     return abs(float(np.mean(model.bound_samples(X))) - values[-1])
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import claims
 import numpy as np
 import programs
-from claims import TABLES, error_of, lowest, median, ratio, spoken_times
+from claims import TABLES, error_of, lowest, median, spoken_times
 from common import Found, grid, page
 
 HERE = Path(__file__).resolve().parent
@@ -89,14 +89,6 @@ def times_synthetic(found: Found) -> str:
 
 def times_digits(found: Found) -> str:
     return spoken_times(found["printed"]["Digit-256"]["runs"])
-
-
-def library_synthetic(found: Found) -> float:
-    return ratio(found["table1"]["Synthetic-16"])
-
-
-def library_digits(found: Found) -> float:
-    return ratio(found["table1"]["Digit-256"])
 
 
 def settings(_: Found) -> str:

@@ -17,6 +17,7 @@ _HOMES = {
     "CombinationMachine": "hiddenbits.families.combination_machine.estimator",
     "HiddenTree": "hiddenbits.families.hidden_tree.estimator",
     "IndependentColumns": "hiddenbits.families.independent_columns",
+    "ItemResponseModel": "hiddenbits.families.item_response.estimator",
     "LatentClassAnalysis": "hiddenbits.families.latent_class_analysis.estimator",
     "LogisticPCA": "hiddenbits.families.logistic_pca.estimator",
     "NoisyOrNetwork": "hiddenbits.families.noisy_or.estimator",
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
     from hiddenbits.families.combination_machine.estimator import CombinationMachine as CombinationMachine
     from hiddenbits.families.hidden_tree.estimator import HiddenTree as HiddenTree
     from hiddenbits.families.independent_columns import IndependentColumns as IndependentColumns
+    from hiddenbits.families.item_response.estimator import ItemResponseModel as ItemResponseModel
     from hiddenbits.families.latent_class_analysis.estimator import LatentClassAnalysis as LatentClassAnalysis
     from hiddenbits.families.logistic_pca.estimator import LogisticPCA as LogisticPCA
     from hiddenbits.families.noisy_or.estimator import NoisyOrNetwork as NoisyOrNetwork

@@ -38,10 +38,20 @@ def names_of(model: Any, table: Any) -> list[str]:
 
 
 def axis_names(model: Any, table: Any) -> dict[str, list[str]]:
-    """Return the names along the axes of parameters: of binary columns and levels, and of columns of numbers."""
-    numbers = () if table.coding is None else table.coding.number_columns
-    of_type = {how: [column.name for column in numbers if column.how == how] for how in ("continuous", "count")}
-    return {"column": names_of(model, table), **of_type}
+    """Return the names along the axes of parameters: columns and levels, numbers, answers of items, dimensions."""
+    names = {"column": names_of(model, table), "continuous": list[str](), "count": list[str]()}
+    for column in () if table.coding is None else table.coding.number_columns:
+        names[column.how].append(column.name if table.coding.named else f"x{column.name}")
+    names["number"] = names["continuous"] + names["count"]
+    if hasattr(model, "get_feature_names_out"):
+        names["dimension"] = [str(name) for name in model.get_feature_names_out()]
+    if hasattr(model, "answer_names_"):
+        names["answer"] = model.answer_names_
+        columns = getattr(model, "feature_names_in_", [f"x{j}" for j in range(model.n_features_in_)])
+        names["guessing item"] = [str(columns[j]) for j in np.flatnonzero(model.guessing_)]
+        dimensions = names["dimension"]
+        names["pair of dimensions"] = [f"{a} with {b}" for j, b in enumerate(dimensions) for a in dimensions[:j]]
+    return names
 
 
 def as_frame(

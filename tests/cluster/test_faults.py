@@ -9,7 +9,7 @@ import pytest
 from sklearn.base import clone
 
 import hiddenbits
-from hiddenbits import LatentClassAnalysis, TopographicMap
+from hiddenbits import ItemResponseModel, LatentClassAnalysis, TopographicMap
 from hiddenbits.data import Table
 from hiddenbits.datasets import simulate_mixture
 from tests.cluster.processes import Processes, running
@@ -95,12 +95,24 @@ def test_a_worker_killed_during_the_fit_of_a_map(map_model, tmp_path):
     assert np.array_equal(alone.trace_, model.trace_)
 
 
-@pytest.mark.parametrize("columns", ["mixed_table", *(pytest.param(t, marks=pytest.mark.full) for t in OF_BITS)])
-def test_workers_killed_during_one_fit(columns, request, tmp_path, short):
+def items(passes):
+    """A scale behind columns of every type; the first stage of its nodes has most of the passes."""
+    return ItemResponseModel(max_iter=passes, tol=0.0, random_state=0)
+
+
+@pytest.mark.parametrize(
+    ("columns", "family"),
+    [
+        ("mixed_table", mixture),
+        ("mixed_table", items),
+        *(pytest.param(columns, mixture, marks=pytest.mark.full) for columns in OF_BITS),
+    ],
+)
+def test_workers_killed_during_one_fit(columns, family, request, tmp_path, short):
     """Ten of them, or two in a short run, while others join."""
     table = request.getfixturevalue(columns)
     rng, passes, deaths = np.random.default_rng(0), 40 if short else 150, 2 if short else 10
-    alone = mixture(passes).fit(table)
+    alone = family(passes).fit(table)
     with running(tmp_path, 2) as (cluster, client):
         kills = []
 
@@ -112,7 +124,7 @@ def test_workers_killed_during_one_fit(columns, request, tmp_path, short):
                 cluster.kill_worker(int(rng.integers(len(cluster.workers) - 1)))
                 kills.append(time.monotonic())
 
-        model = fit_while(client, table, disturb, passes)
+        model = fit_while(client, table, disturb, estimator=family(passes))
     assert len(kills) == deaths
     assert same(alone._params, model._params)
     assert np.array_equal(alone.trace_, model.trace_)

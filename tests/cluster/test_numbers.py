@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import hiddenbits
-from hiddenbits import LatentClassAnalysis, inference, open_table
+from hiddenbits import ItemResponseModel, LatentClassAnalysis, inference, open_table
 from tests.contracts.conftest import NotResident
 from tests.contracts.test_same_bits import same
 
@@ -14,6 +14,7 @@ pytestmark = pytest.mark.timeout(120)
 
 TYPES = {"visits": "count", "age": "quantiles"}
 COVARIANCES = ("diag", "full", "tied", "tied_diag")
+ITEMS = "items"  # an item response model instead of latent classes
 
 
 def columns(n=2000, seed=0):
@@ -33,8 +34,10 @@ def columns(n=2000, seed=0):
 
 
 def estimator(covariance_type, n_init=2, **options):
-    options |= {"column_types": TYPES, "covariance_type": covariance_type, "n_init": n_init}
-    return LatentClassAnalysis(3, max_iter=5, tol=0.0, random_state=0, **options)
+    options |= {"column_types": TYPES, "n_init": n_init, "max_iter": 5, "tol": 0.0, "random_state": 0}
+    if covariance_type == ITEMS:
+        return ItemResponseModel(**options)
+    return LatentClassAnalysis(3, covariance_type=covariance_type, **options)
 
 
 def fitted_alike(client, table, others, model, monkeypatch):
@@ -52,7 +55,7 @@ def fitted_alike(client, table, others, model, monkeypatch):
 
 @pytest.mark.thin(2)
 @pytest.mark.parametrize("online_passes", [0, 1])
-@pytest.mark.parametrize("covariance_type", COVARIANCES)
+@pytest.mark.parametrize("covariance_type", [*COVARIANCES, ITEMS])
 def test_rows_that_are_sent_and_loaded(client, covariance_type, online_passes, monkeypatch):
     monkeypatch.setattr("hiddenbits.engine.loops.online_em.GROUP_ROWS", 500)
     table = open_table(columns(), column_types=TYPES)

@@ -11,6 +11,7 @@ from hiddenbits import (
     CombinationMachine,
     HiddenTree,
     IndependentColumns,
+    ItemResponseModel,
     LatentClassAnalysis,
     LogisticPCA,
     NoisyOrNetwork,
@@ -25,7 +26,8 @@ from hiddenbits.families.clipped_pca.params import ClippedParams
 from hiddenbits.families.combination_machine.model import Combination
 from hiddenbits.families.hidden_tree.model import StateTree
 from hiddenbits.families.hidden_tree.params import HiddenTreeParams
-from hiddenbits.families.logistic_pca.grid_em import LogisticGrid
+from hiddenbits.families.item_response.model import ItemResponse
+from hiddenbits.families.item_response.params import ItemParams
 from hiddenbits.families.logistic_pca.model import Logistic
 from hiddenbits.families.logistic_pca.params import LogisticParams
 from hiddenbits.families.logistic_pca.refine import RefinedLogistic
@@ -37,7 +39,7 @@ from hiddenbits.families.topographic_map.model import Topographic, grid_points
 from hiddenbits.families.topographic_map.params import TopographicParams
 from hiddenbits.families.tree_mixture.estimator import TreeSearch
 from hiddenbits.families.tree_mixture.params import TreeParams
-from hiddenbits.options import Annealing, Growth, Quadrature, Variational
+from hiddenbits.options import Annealing, Growth
 
 
 @dataclass(frozen=True)
@@ -185,12 +187,26 @@ def tree_statistics(x, observed, h):
     return {"classes": h, "ones": np.outer(x, h), "both": both * h, "pairs": np.outer(h, pairs)}
 
 
-GRID = LogisticGrid(1, ridge=1.0, n_nodes=121)
+ITEM_POINTS = ItemResponse(1).first_points()
 
 
-def grid_statistics(x, observed, h):
-    here = (GRID.fitted_rule.nodes == h).all(axis=1).astype(float)
-    return {"ones": np.outer(x * observed, here), "observed": np.outer(observed, here)}
+def item_params(d, rng):
+    return ItemParams(
+        points=ITEM_POINTS,
+        correlations=np.eye(1),
+        slopes=rng.standard_normal((d, 1)),
+        intercepts=rng.standard_normal(d),
+        guesses=np.zeros(d),
+        types=np.zeros(d),
+        columns=np.arange(d, dtype=float),
+        **dict.fromkeys(["centers", "scales", "noise", "prior_rates", "number_intercepts"], np.zeros(0)),
+        number_slopes=np.zeros((0, 1)),
+    )
+
+
+def item_statistics(x, observed, h):
+    here = (h == ITEM_POINTS).all(axis=1).astype(float)
+    return {"classes": here, "ones": np.outer(x * observed, here), "observed": np.outer(observed, here)}
 
 
 def topographic_params(d, rng, q=2, M=4):
@@ -234,6 +250,15 @@ CASES = [
         {"prior_strength": 7.0},
     ),
     Case(
+        "ItemResponseModel",
+        ItemResponse(1),
+        ItemResponseModel(tol=1e-8, random_state=0),
+        item_params,
+        item_statistics,
+        {"slopes": "equal"},
+        "points",
+    ),
+    Case(
         "ClippedPCA",
         Clipped(2),
         ClippedPCA(2, random_state=0),
@@ -264,18 +289,9 @@ CASES = [
         heavy=True,
     ),
     Case(
-        "LogisticPCA-quadrature",
-        GRID,
-        LogisticPCA(1, method=Quadrature(n_nodes=121), ridge=1.0, tol=1e-8, random_state=0),
-        logistic_params,
-        grid_statistics,
-        {"ridge": 7.0},
-        "points",
-    ),
-    Case(
         "LogisticPCA-variational",
         Logistic(1, cold_steps=25),
-        LogisticPCA(1, method=Variational(refine=False), tol=1e-8, random_state=0),
+        LogisticPCA(1, refine=False, tol=1e-8, random_state=0),
         logistic_params,
         None,
         {"ridge": 7.0},

@@ -18,7 +18,6 @@ from hiddenbits import (
     TreeMixture,
 )
 from hiddenbits.datasets import simulate_mixture
-from hiddenbits.options import Variational
 from tests.contracts.cases import CASES
 
 COLUMNS, CLASSES, CALL, PASSES = 20, 4, 500, 3
@@ -35,8 +34,7 @@ FAMILIES: dict[str, Any] = {
     "HiddenTree": HiddenTree(4),
     "ClippedPCA": ClippedPCA(2),
     "LogisticPCA": LogisticPCA(2),
-    "LogisticPCA, no polish": LogisticPCA(2, method=Variational(refine=False)),
-    "LogisticPCA, quadrature": LogisticPCA(1, method="quadrature"),
+    "LogisticPCA, no polish": LogisticPCA(2, refine=False),
     "CombinationMachine": CombinationMachine(3),
     "NoisyOrNetwork": NoisyOrNetwork(4),
     "NoisyOrNetwork, 2 layers": NoisyOrNetwork((3, 2)),

@@ -14,7 +14,6 @@ from sklearn.exceptions import ConvergenceWarning
 from hiddenbits import CombinationMachine, LatentClassAnalysis, LogisticPCA, NoisyOrNetwork, TopographicMap
 from hiddenbits.data import Table
 from hiddenbits.engine.loops.subsample_start import SubsampleStart
-from hiddenbits.options import Variational
 from tests.contracts.cases import CASES
 from tests.contracts.conftest import STORAGES, NotResident, table_of
 from tests.contracts.test_fit import structured_rows
@@ -24,7 +23,7 @@ pytestmark = pytest.mark.core
 FURTHER = {  # what starts from rows, draws random numbers, or has another way through the table
     "CombinationMachine-pursuit": CombinationMachine(2, start="pursuit", random_state=0),
     "CombinationMachine-chains": CombinationMachine(2, method="chains", start="noise", random_state=0),
-    "LogisticPCA-ones": LogisticPCA(2, method=Variational(cost="ones"), random_state=0),
+    "LogisticPCA-ones": LogisticPCA(2, cost="ones", random_state=0),
     "LogisticPCA-default": LogisticPCA(2, random_state=0),
     "NoisyOrNetwork-gibbs": NoisyOrNetwork(3, method="gibbs", random_state=0),
     "TopographicMap-steps": TopographicMap(3, n_points=64, n_features=8, batch_rows=512, random_state=0),

@@ -19,6 +19,7 @@ from hiddenbits import (
     CombinationMachine,
     HiddenTree,
     IndependentColumns,
+    ItemResponseModel,
     LatentClassAnalysis,
     LogisticPCA,
     NoisyOrNetwork,
@@ -34,6 +35,7 @@ from tests.contracts.cases import (
     combination_params,
     hidden_tree_params,
     independent_params,
+    item_params,
     logistic_params,
     mixture_params,
     noisy_or_params,
@@ -137,11 +139,13 @@ COUNTS = {  # an estimator, its parameters drawn at random, and what differs fro
     "HiddenTree, 4 states": (HiddenTree(4), hidden_tree_of([1, 6, -1, 1, -1, 6, 4], 4), {}),
     "HiddenTree, a forest of pairs": (HiddenTree(2), hidden_tree_of([-1, 0, -1, 4, -1], 2), {}),
     "HiddenTree, one star, 3 states": (HiddenTree(3), hidden_tree_of([-1, 0, 0, 0], 3), {}),
-    "LogisticPCA, 1 dimension, on a grid": (
-        LogisticPCA(1, method="quadrature"),
-        lambda rng: logistic_params(5, rng),
+    "ItemResponseModel": (ItemResponseModel(), lambda rng: item_params(5, rng), {}),
+    "ItemResponseModel, equal slopes": (
+        ItemResponseModel(slopes="equal"),
+        lambda rng: replace(item_params(5, rng), slopes=np.full((5, 1), 1.3)),
         {},
     ),
+    "LogisticPCA, 1 dimension": (LogisticPCA(1), lambda rng: logistic_params(5, rng), {}),
     "LogisticPCA, 2 dimensions": (LogisticPCA(2), lambda rng: logistic_params(6, rng, 2), {}),
     "ClippedPCA": (
         ClippedPCA(2),

@@ -15,6 +15,7 @@ from hiddenbits.datasets import (
     load_carcinoma,
     load_exam,
     load_gss82,
+    load_lsat,
     load_votes,
     load_zoo,
 )
@@ -98,13 +99,14 @@ def test_votes_and_zoo_are_those_of_the_folder(real_data):
 
 @pytest.mark.parametrize(
     ("load", "name", "distinct", "respondents"),
-    [(load_carcinoma, "carcinoma", 20, 118), (load_gss82, "gss82", 33, 1202)],
+    [(load_carcinoma, "carcinoma", 20, 118), (load_gss82, "gss82", 33, 1202), (load_lsat, "lsat", 30, 1000)],
 )
 def test_counted_rows_are_those_of_the_folder(real_data, load, name, distinct, respondents):
     found = load()
     rows = list(zip(*found.X.values(), strict=True))
     with (real_data / "survey" / f"{name}.csv").open(newline="") as file:
         heads, *theirs = csv.reader(file)
+    heads = [name.lower().replace(" ", "_") if name.startswith("Item") else name for name in heads]
     assert (list(found.X), len(set(rows)), found.sample_weight.sum()) == (heads, distinct, respondents)
     counted = dict(zip((tuple(map(str, row)) for row in rows), found.sample_weight.tolist(), strict=True))
     assert counted == Counter(map(tuple, theirs))
@@ -126,6 +128,7 @@ def test_the_files_are_small_unchanged_and_come_with_their_license():
     assert {name: sha256(data) for name, data in found.items()} == {
         "carcinoma.csv": "856bd01d5ec7907fcc27526c4b1644a4e2503be0335accab04464fa007591dc8",
         "gss82.csv": "68d240ae026b7a50123a446fe7d8a1d5e27da34cdebda955eb6785ed4306c9b5",
+        "lsat.csv": "1535a112908efa0efdbc204091e91b8b50485c54238614f239fe4ad2ff437d25",
         "votes.csv": "d43eadfbd4f6f5f43fb07ff6edcd5b3eb7cbbd47a27c21bb9fe1adc8992b1bec",
         "zoo.csv": "b0f88acb12608135d0b01d957a07d8ce25943d7722b2ebe6af66b1f92b8c17c4",
     }

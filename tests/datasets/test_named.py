@@ -7,7 +7,6 @@ import pytest
 
 from hiddenbits import LogisticPCA
 from hiddenbits.datasets import load_senate109, load_survey, load_usps, simulate_prototypes
-from hiddenbits.options import Variational
 
 pytestmark = pytest.mark.core
 
@@ -83,5 +82,5 @@ def test_prototypes(seed):
 def test_prototypes_are_the_reference_recipe():
     """The bound that a prototype of this library reached on the rows of seed 0."""
     X, _ = simulate_prototypes(random_state=0)
-    model = LogisticPCA(2, method=Variational(refine=False), ridge=0.0, tol=1e-8, random_state=0).fit(X)
+    model = LogisticPCA(2, refine=False, ridge=0.0, tol=1e-8, random_state=0).fit(X)
     assert model.trace_[-1] / 600 == pytest.approx(-5.55006, abs=1e-4)

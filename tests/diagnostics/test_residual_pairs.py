@@ -17,6 +17,7 @@ MODELS = {
     "classes": hiddenbits.LatentClassAnalysis(3, random_state=0),
     "scale": hiddenbits.LogisticPCA(1, random_state=0),
     "map": hiddenbits.LogisticPCA(2, random_state=0),
+    "item response": hiddenbits.ItemResponseModel(2, tol=1e-5),
     "clipped": hiddenbits.ClippedPCA(2, random_state=0),
     "influences": hiddenbits.CombinationMachine(2, random_state=0),
     "causes": hiddenbits.NoisyOrNetwork(2, random_state=0),

@@ -19,6 +19,7 @@ from hiddenbits.store import read
 
 pytestmark = [pytest.mark.core, pytest.mark.slow]
 PRELOAD = [
+    "hiddenbits.families.item_response.estimator",
     "hiddenbits.families.latent_class_analysis.estimator",
     "hiddenbits.families._base.persistence",
     "hiddenbits.datasets",
@@ -34,15 +35,11 @@ def fit_and_save(folder: str, seed: int) -> None:
         X = X[:, ::2] + 2 * X[:, 1::2]
         X[:, 6:8] += np.random.default_rng(seed).standard_normal((len(X), 2))
         types = {"*": "nominal", "6": "continuous", "7": "continuous", "8": "count", "9": "count"}
-    model = hiddenbits.LatentClassAnalysis(
-        4,
-        column_types=types,
-        covariance_type=covariance_type,
-        n_init=2,
-        max_iter=60,
-        tol=1e-9,
-        random_state=seed,
-    )
+    common = {"column_types": types, "n_init": 2, "max_iter": 60, "tol": 1e-9, "random_state": seed}
+    if seed % 4 == 3:
+        model = hiddenbits.ItemResponseModel(**common)
+    else:
+        model = hiddenbits.LatentClassAnalysis(4, covariance_type=covariance_type, **common)
     with hiddenbits.run_on(n_jobs=1 + (seed + seed // 2) % 2, checkpoint=Path(folder) / "fit.hb"):
         model.fit(X)
     model.save(Path(folder) / "model.hb")

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from hiddenbits import LogisticPCA
-from hiddenbits.options import Variational
 
 pytest.importorskip("sklearn.callback", reason="scikit-learn before 1.9 has no callbacks")
 
@@ -31,7 +30,7 @@ def rare():
 
 def test_a_fit_that_is_stopped_before_its_refinement_is_not_refined(rare):
     """A refinement begins with loadings that were revived: without a pass there, nothing says how good they are."""
-    whole = LogisticPCA(2, method=Variational(refine=False), random_state=0, tol=1e-9).fit(rare)
+    whole = LogisticPCA(2, refine=False, random_state=0, tol=1e-9).fit(rare)
     stopped = LogisticPCA(2, random_state=0, tol=1e-9)
     stopped.set_callbacks(StopAfter(12))
     with pytest.warns(Warning, match="callback"):

@@ -193,7 +193,6 @@ FAMILIES = {
     "TreeMixture": TreeMixture(4, n_init=4),
     "HiddenTree": HiddenTree(2),
     "LogisticPCA": LogisticPCA(1),
-    "quadrature": LogisticPCA(1, method="quadrature"),
     "TopographicMap": TopographicMap(1),
     "NoisyOrNetwork": NoisyOrNetwork(4, n_init=2),
 }

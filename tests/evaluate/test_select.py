@@ -8,6 +8,7 @@ from hiddenbits import (
     BinarySparseCoding,
     ClippedPCA,
     IndependentColumns,
+    ItemResponseModel,
     LatentClassAnalysis,
     LogisticPCA,
     diagnostics,
@@ -146,10 +147,10 @@ def test_where_no_such_table_is():
     assert [fit.size for fit in failed.classes] == [1]
     assert "400: the fit failed" in str(failed)
     assert evaluate.select(LatentClassAnalysis(random_state=0), X, [1, 2], cv=0.5).classes == ()
-    map_ = LogisticPCA(method="quadrature", random_state=0)
-    assert evaluate.select(map_, X, [1], by="bic").classes == ()
+    items = ItemResponseModel(random_state=0)
+    assert evaluate.select(items, X, [1], by="bic").classes == ()
     with pytest.raises(ValueError, match="needs a family of classes"):
-        evaluate.select(map_, X, [1], by="bic", lrt_replicates=9)
+        evaluate.select(items, X, [1], by="bic", lrt_replicates=9)
     with pytest.raises(ValueError, match='give by="bic"'):
         evaluate.select(LatentClassAnalysis(), X, [1], lrt_replicates=9)
     with pytest.raises(ValueError, match="repeat_rows"):

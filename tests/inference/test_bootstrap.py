@@ -1,5 +1,6 @@
 """Bootstrap: closed forms of variances, alignment, survey designs, and the same numbers however they are run."""
 
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +13,7 @@ from hiddenbits import (
     ClippedPCA,
     CombinationMachine,
     IndependentColumns,
+    ItemResponseModel,
     LatentClassAnalysis,
     LogisticPCA,
     TreeMixture,
@@ -40,11 +42,11 @@ def mixture(X, K=2, **settings):
     [
         LatentClassAnalysis(2, random_state=0),
         LogisticPCA(2, random_state=0),
-        LogisticPCA(1, method="quadrature", random_state=0),
+        ItemResponseModel(random_state=0),
         IndependentColumns(),
         ClippedPCA(1),
     ],
-    ids=lambda model: f"{type(model).__name__} {getattr(model, 'method', '')}",
+    ids=lambda model: type(model).__name__,
 )
 def test_refit_begins_where_the_fit_ended(model):
     X = classes(0)
@@ -178,10 +180,45 @@ def test_alignment_undoes_a_permutation_and_a_rotation():
     np.testing.assert_allclose(again.components_, plane.components_, atol=1e-12)
 
 
+FACTORS = {"a": [0, 1, 2], "b": [3, 4, 5]}
+
+
+@pytest.mark.parametrize("pattern", [None, FACTORS, {"g": "all", **FACTORS}], ids=["free", "pattern", "bifactor"])
+def test_alignment_of_item_response_models(pattern):
+    """Axes are rotated, those of a pattern reflected, and each group factor of a bifactor model on its own."""
+    X = classes(0, 300, 6, 3)
+    model = ItemResponseModel(2, loadings_pattern=pattern, max_iter=5, tol=1.0, random_state=0).fit(X)
+    turned, params = copy(model), model._params
+    if pattern is None:
+        turned._params = params.rotated(np.linalg.qr(np.random.default_rng(0).normal(size=(2, 2)))[0])
+    else:
+        signs = np.ones((6, 2))
+        signs[:3, 0 if len(pattern) == 2 else 1] = -1.0
+        signs[3:, 0] = signs[0, 0]
+        turned._params = replace(params, slopes=params.slopes * signs)
+    assert np.abs(turned.slopes_ - model.slopes_).max() > 0.1
+    back = aligned(turned, model, hiddenbits.open_table(X))
+    np.testing.assert_allclose(back.slopes_, model.slopes_, atol=1e-12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(2))
+def test_an_item_response_model_agrees_with_its_information(seed):
+    """100 replicates have a relative error of 7%; the median over 15 numbers."""
+    rng = np.random.default_rng(seed)
+    X = (rng.random((800, 5)) < 1 / (1 + np.exp(-1.3 * (rng.normal(size=(800, 1)) + np.linspace(-1, 1, 5))))) * 1.0
+    model = ItemResponseModel(tol=1e-10, random_state=0).fit(X)
+    found = inference.bootstrap(model, X, n_replicates=100, random_state=seed)
+    exact = inference.standard_errors(model, X)
+    assert found.se.keys() == exact.se.keys() == {"slopes", "intercepts", "difficulties"}
+    ratio = np.concatenate([(found.se[name] / exact.se[name]).ravel() for name in exact.se])
+    assert 0.85 < np.median(ratio) < 1.15
+
+
 @pytest.mark.slow
 def test_a_statistic_of_a_rotated_map():
     X = classes(1, 300, 6, 2)
-    model = LogisticPCA(2, method="quadrature", ridge=0.1, random_state=0).fit(X)
+    model = LogisticPCA(2, random_state=0).fit(X)
     target = model.rotate("varimax").loadings
     found = inference.bootstrap(
         model,

@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import hiddenbits
-from hiddenbits import IndependentColumns, LatentClassAnalysis, LogisticPCA, inference
+from hiddenbits import IndependentColumns, ItemResponseModel, LatentClassAnalysis, LogisticPCA, inference
 from hiddenbits.datasets import load_gss82
 from hiddenbits.exceptions import NotAtMaximumWarning
 
@@ -30,11 +30,6 @@ def mixture(X, K=2, w=None, **settings):
     return LatentClassAnalysis(K, **settings).fit(X, sample_weight=w)
 
 
-def trait(X, q=1, w=None, **settings):
-    settings = {"method": "quadrature", "ridge": 0.0, "tol": 1e-10, "max_iter": 20000, "random_state": 0, **settings}
-    return LogisticPCA(q, **settings).fit(X, sample_weight=w)
-
-
 @pytest.mark.parametrize("seed", range(3))
 def test_one_class_has_the_errors_of_shares(seed):
     X = two_classes(seed)
@@ -57,14 +52,10 @@ def test_one_class_has_the_errors_of_shares(seed):
 
 
 @pytest.mark.parametrize("seed", range(2))
-@pytest.mark.parametrize("kind", ["mixture", "map 1", "map 2"])
-def test_gradients_and_information_are_derivatives_of_the_likelihood(kind, seed):
+def test_gradients_and_information_are_derivatives_of_the_likelihood(seed):
     X = with_blanks(two_classes(seed, 80, 5), seed)
     w = np.random.default_rng(seed).integers(1, 4, len(X)).astype(float)
-    if kind == "mixture":
-        model = mixture(X, w=w, tol=1e-6, prior_strength=1.0)
-    else:
-        model = trait(X, int(kind[-1]), w, ridge=0.5, tol=1e-5)
+    model = mixture(X, w=w, tol=1e-6, prior_strength=1.0)
     at, h = model._free_parameters().vector, 1e-5
 
     def slopes(function):
@@ -77,11 +68,17 @@ def test_gradients_and_information_are_derivatives_of_the_likelihood(kind, seed)
     np.testing.assert_allclose(model._observed_information(X, w), bent, atol=1e-6 * np.abs(bent).max())
 
 
-@pytest.mark.parametrize("kind", ["mixture", "map 2"])
+@pytest.mark.parametrize("kind", ["mixture", "guessing"])
 def test_the_prior_has_its_gradient_and_curvature(kind):
     """At the penalized maximum the gradients of rows and prior cancel; the curvature of the prior is its derivative."""
     X = two_classes(0, 120, 4)
-    model = mixture(X, prior_strength=2.0) if kind == "mixture" else trait(X, 2, ridge=0.3, tol=1e-12)
+    if kind == "guessing":
+        rng = np.random.default_rng(0)
+        p = 1 / (1 + np.exp(-1.5 * (rng.standard_normal((300, 1)) - np.linspace(-1, 1, 5))))
+        X = (rng.random(p.shape) < 0.2 + 0.8 * p).astype(float)
+        model = ItemResponseModel(guessing=True, tol=1e-12, random_state=0).fit(X)
+    else:
+        model = mixture(X, prior_strength=2.0)
     free = model._free_parameters()
     np.testing.assert_allclose(model._row_gradients(X).sum(axis=0) + free.prior_gradient, 0.0, atol=2e-3)
     h, slopes = 1e-6, []
@@ -166,19 +163,19 @@ def test_a_statistic_has_the_errors_of_the_delta_method():
 
 
 @pytest.mark.slow
-def test_the_orientation_of_a_map_does_not_change_what_it_says():
+def test_the_orientation_of_dimensions_does_not_change_what_they_say():
     """Errors of what does not depend on the rotation are the same with and without a condition on it."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(2)  # of a table whose slopes are moderate
     W, b = rng.normal(size=(6, 2)) * 1.2, rng.normal(size=6) * 0.5
-    X = (rng.random((500, 6)) < 1 / (1 + np.exp(-(rng.normal(size=(500, 2)) @ W.T + b)))).astype(float)
-    model = trait(X, 2, tol=1e-9)
+    X = (rng.random((1500, 6)) < 1 / (1 + np.exp(-(rng.normal(size=(1500, 2)) @ W.T + b)))).astype(float)
+    model = ItemResponseModel(2, tol=1e-10, random_state=0).fit(X)
     found = inference.standard_errors(model, X, robust=False, statistic=lambda m: m.components_.T @ m.components_)
     free = model._free_parameters()
     bent = model._observed_information(X)
     assert np.abs(np.linalg.eigvalsh(bent)[0]) < 1e-3 * np.abs(bent).max()  # a rotation costs nothing
     loose = np.linalg.pinv(bent, rcond=1e-5)
     J = np.zeros((36, 18))
-    for i in range(12):
+    for i in range(18):
         step = np.zeros(18)
         step[i] = 1e-5
         moved = [model._with_vector(free.vector + s).components_ for s in (step, -step)]
@@ -208,11 +205,47 @@ def test_frames_are_of_the_users_kind():
     assert covariance.columns[2] == "probabilities[0, x0]"
 
 
+def test_frames_name_answers_and_dimensions():
+    rng = np.random.default_rng(0)
+    t = rng.standard_normal((400, 2)) @ np.array([[1.0, 0.5], [0.0, 0.9]])
+    A = t[:, [0, 0, 0, 1, 1, 1]] + rng.logistic(size=(400, 6))
+    frame = pd.DataFrame(
+        {
+            "a": (A[:, 0] > 0) * 1,
+            "b": (A[:, 3] > 0) * 1,
+            "grade": np.digitize(A[:, 1], [0, 1]),
+            "color": np.array(["red", "green", "blue"])[np.digitize(A[:, 4], [-1, 1])],
+            "mark": 10 + A[:, 2],
+            "visits": rng.poisson(np.exp(0.3 * t[:, 1])),
+        }
+    )
+    types = {"grade": "ordinal", "color": "nominal", "mark": "continuous", "visits": "count"}
+    pattern = {"math": ["a", "grade", "mark"], "art": ["b", "color", "visits"]}
+    model = ItemResponseModel(
+        column_types=types, loadings_pattern=pattern, correlated=True, guessing=True, tol=1e-9, random_state=0
+    ).fit(frame)
+    found = inference.standard_errors(model, frame)
+    table = found.to_frame()
+    assert table.columns.tolist() == ["quantity", "column", "dimension", "estimate", "se", "lower", "upper"]
+    named = {name: part[["column", "dimension"]].values.tolist() for name, part in table.groupby("quantity")}
+    assert named["slopes"][:4] == [["a", "math"], ["a", "art"], ["b", "math"], ["b", "art"]]
+    assert [column for column, _ in named["intercepts"]] == model.answer_names_
+    assert [*named["number_slopes"][0], *named["number_slopes"][3]] == ["mark", "math", "visits", "art"]
+    assert [column for column, _ in named["number_intercepts"]] == ["mark", "visits"]
+    assert [column for column, _ in named["guessing"]] == ["a", "b"]
+    assert [column for column, _ in named["noise"]] == ["mark"]
+    assert [dimension for _, dimension in named["correlations"]] == ["math with art"]
+    assert found.covariance_frame("pandas").columns[0] == "slopes[a, math]"
+    again = inference.bootstrap(model, frame, n_replicates=2, tol=1e-4).to_frame()
+    assert (again[["quantity", "column", "dimension"]].fillna("") == table[again.columns[:3]].fillna("")).all(axis=None)
+
+
 def test_what_is_refused_and_what_is_warned_of():
     X = two_classes(0)
     model = mixture(X)
-    with pytest.raises(TypeError, match="no exact scores"):
-        inference.standard_errors(IndependentColumns().fit(X), X)
+    for other in (IndependentColumns(), LogisticPCA(1, random_state=0)):
+        with pytest.raises(TypeError, match="no exact scores"):
+            inference.standard_errors(other.fit(X), X)
     with pytest.raises(ValueError, match="robust=True"):
         inference.standard_errors(model, X, robust=False, clusters=np.arange(300))
     with pytest.raises(ValueError, match="sandwich"):
@@ -228,41 +261,9 @@ def test_what_is_refused_and_what_is_warned_of():
         inference.standard_errors(LatentClassAnalysis(2, max_iter=50, random_state=0).fit(wide), wide)
     with pytest.warns(NotAtMaximumWarning, match="standard errors from the maximum"):
         inference.standard_errors(model, 1 - X)
-    with pytest.raises(ValueError, match="1 to 3 dimensions"):
-        inference.standard_errors(LogisticPCA(4, random_state=0).fit(two_classes(0, 100, 6)), two_classes(0, 100, 6))
 
 
 # --------------------------------------------------------------------------------------------------- R's programs
-
-
-def test_lsat_as_ltm_and_mirt(real_data):
-    """Estimates and standard errors agree to 1e-4 (tol=1e-12, 121 nodes; ltm 61); observed information, as theirs."""
-    X = pd.read_csv(real_data / "survey" / "lsat.csv")
-    found = inference.standard_errors(trait(X, tol=1e-12), X, robust=False)
-    ltm = pd.read_csv(real_data / "reference" / "lsat_2pl_ltm.csv")
-    mirt = pd.read_csv(real_data / "reference" / "lsat_2pl_mirt_louis.csv")
-    for name, place in (("difficulties", slice(0, 5)), ("components", slice(5, 10))):
-        np.testing.assert_allclose(found.estimate[name].ravel(), ltm["value"][place], rtol=1e-4)
-        np.testing.assert_allclose(found.se[name].ravel(), ltm["std.err"][place], rtol=1e-4)
-    np.testing.assert_allclose(found.estimate["intercepts"], mirt["d"][mirt.what == "par"], rtol=1e-4)
-    np.testing.assert_allclose(found.se["intercepts"], mirt["d"][mirt.what == "SE"], rtol=1e-4)
-
-
-@pytest.mark.parametrize("table", ["wirs", "sat12"])
-def test_other_traits_as_ltm_and_mirt(real_data, table):
-    if table == "wirs":
-        X, ltm = (
-            pd.read_csv(real_data / "survey" / "wirs.csv"),
-            pd.read_csv(real_data / "reference" / "wirs_2pl_ltm.csv"),
-        )
-        slopes, errors = ltm["value"][6:], ltm["std.err"][6:]
-    else:
-        X = pd.read_csv(real_data / "survey" / "sat12_binary.csv")
-        mirt = pd.read_csv(real_data / "reference" / "sat12_2pl_mirt_louis.csv")
-        slopes, errors = mirt["a1"][mirt.what == "par"], mirt["a1"][mirt.what == "SE"]
-    found = inference.standard_errors(trait(X, tol=1e-11), X, robust=False)
-    np.testing.assert_allclose(found.estimate["components"][0], slopes, rtol=3e-3)
-    np.testing.assert_allclose(found.se["components"][0], errors, rtol=0.03)
 
 
 @pytest.mark.parametrize("K", [2, 3, 4])

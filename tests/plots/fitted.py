@@ -6,14 +6,13 @@ import numpy as np
 
 from hiddenbits import LogisticPCA
 from hiddenbits.datasets import simulate_prototypes
-from hiddenbits.options import Variational
 
 
 @cache
 def clusters(seed=0, q=2, refine=True):
     """Rows with many repeats, the prototype of each, and a fitted model."""
     X, prototype = simulate_prototypes(n_copies=40, n_columns=8, flip=0.08, random_state=seed)
-    return X, prototype, LogisticPCA(q, method=Variational(refine=refine), random_state=0).fit(X)
+    return X, prototype, LogisticPCA(q, refine=refine, random_state=0).fit(X)
 
 
 @cache

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from hiddenbits import LatentClassAnalysis, LogisticPCA, plots
-from hiddenbits.options import Variational
 from tests.plots.fitted import clusters
 
 
@@ -68,7 +67,7 @@ def test_trace_of_models_and_curves():
 def test_trace_of_one_pass_can_be_seen():
     X, _, _ = clusters()
     with pytest.warns(match="max_iter"):
-        model = LogisticPCA(2, max_iter=1, method=Variational(refine=False), random_state=0).fit(X)
+        model = LogisticPCA(2, max_iter=1, refine=False, random_state=0).fit(X)
     assert plots.trace(model).lines[0].get_marker() == "o"
 
 

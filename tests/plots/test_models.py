@@ -6,6 +6,7 @@ import pytest
 from hiddenbits import (
     ClippedPCA,
     CombinationMachine,
+    ItemResponseModel,
     LatentClassAnalysis,
     LogisticPCA,
     NoisyOrNetwork,
@@ -112,14 +113,108 @@ def test_item_curves(table):
     for j, line in zip(colored, curves, strict=True):
         x, y = line.get_data()
         assert y == pytest.approx(model.inverse_transform(x[:, None])[:, j])
+    assert [line.get_linewidth() for line in lower.lines] == [1.2, 1.2, 2.0]
     x, total = lower.lines[-1].get_data()
     p = model.inverse_transform(x[:, None])
     assert total == pytest.approx((a**2 * p * (1 - p)).sum(axis=1))
     assert lower.get_xlabel() != ""
-    behind = next(ax for ax in upper.figure.axes if ax not in (upper, lower))
+    error, behind = (ax for ax in upper.figure.axes if ax not in (upper, lower))
+    assert error.lines[0].get_ydata() == pytest.approx(1 / np.sqrt(total))
     assert sum(bar.get_height() for bar in behind.patches) == 200
     upper, _ = plots.item_curves(model, columns=["b", 3])
     assert len([line for line in upper.lines if line.get_linewidth() > 1.0]) == 2
+
+
+@pytest.fixture(scope="module")
+def scale():
+    """Return a frame of items of four and of two levels, a column of numbers and a binary item, and a model of them."""
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    z = rng.standard_normal(500)
+    mood = np.array(["bad", "fair", "good", "$best$"])[np.digitize(2 * z + rng.logistic(size=500), [-2, 0, 2])]
+    party = np.array(["left", "right"])[(z + rng.logistic(size=500) > 0).astype(int)]
+    frame = pd.DataFrame(
+        {
+            "mood": mood,
+            "party": party,
+            "weight": z + rng.normal(size=500),
+            "passed": (z + rng.logistic(size=500) > 1).astype(int),
+        }
+    )
+    types = {"mood": ["bad", "fair", "good", "$best$"], "party": ["left", "right"], "weight": "continuous"}
+    return frame, ItemResponseModel(column_types=types).fit(frame)
+
+
+@pytest.mark.slow
+def test_item_curves_of_levels_have_a_panel_for_each_item(scale):
+    frame, model = scale
+    panels, information = plots.item_curves(model, frame)
+    assert [ax.get_title() for ax in panels] == ["mood", "party", "passed"]
+    texts = [[text.get_text() for text in ax.texts] for ax in panels]
+    assert texts == [["bad", "fair", "good", "$best$"], ["left", "right"], []]
+    x = panels[0].lines[0].get_xdata()
+    p = model.inverse_transform(x[:, None])
+    for ax, bits in zip(panels, ([0, 1, 2, 3], [4, 5], [6]), strict=True):
+        for line, bit in zip(ax.lines, bits, strict=True):
+            assert line.get_ydata() == pytest.approx(p[:, bit])
+    of_items = model.item_information(x[:, None])[:, :, 0, 0]
+    *items, total = information.lines
+    for line, expected in zip(items, of_items.T[:3], strict=True):
+        assert line.get_ydata() == pytest.approx(expected)
+    assert total.get_ydata() == pytest.approx(of_items.sum(axis=1))  # with the column of numbers
+    legend = [text.get_text() for text in information.figure.legends[0].get_texts()]
+    assert legend == ["all columns together", "standard error (right)", "rows"]
+    curves, _ = plots.item_curves(model, columns=["passed"])
+    assert curves.get_ylabel() == "P(1)"
+    panels, information = plots.item_curves(model, columns=[1, "mood"])
+    assert [ax.get_title() for ax in panels] == ["party", "mood"]
+    assert "1 more columns without a panel" in [text.get_text() for text in information.texts]
+    with pytest.raises(ValueError, match="give 4, the last for the information"):
+        plots.item_curves(model, axes=[panels[0], information])
+
+
+def test_wright_map(scale):
+    frame, model = scale
+    table = open_table(frame, recode=model).with_sample_weight(np.arange(500) % 3)
+    left, right = plots.wright_map(model, table)
+    assert sum(bar.get_width() for bar in left.patches) == (np.arange(500) % 3).sum()
+    names = [label.get_text() for label in right.get_xticklabels()]
+    assert sorted(names) == ["mood", "party", "passed"]
+    means = [line.get_ydata().mean() for line in right.lines]
+    assert means == sorted(means)
+    mood = right.lines[names.index("mood")]
+    # At the difficulty of a level that level or a higher one has P = 1/2.
+    p = model.inverse_transform(np.array(mood.get_ydata())[:, None])
+    assert [p[k, k + 1 : 4].sum() for k in range(3)] == pytest.approx([0.5] * 3)
+    party = np.array(right.lines[names.index("party")].get_ydata())
+    assert model.inverse_transform(party[:, None])[0, 4:6] == pytest.approx([0.5, 0.5])
+    texts = [text.get_text() for text in right.texts]
+    assert sorted(texts) == ["$best$", "fair", "good", "right"]
+    assert left.get_ylim() == right.get_ylim()
+
+
+@pytest.mark.parametrize("make", [LogisticPCA, ClippedPCA])
+def test_wright_maps_of_other_models(make, table):
+    model = make(1).fit(table)
+    _, right = plots.wright_map(model, table)
+    names = [label.get_text() for label in right.get_xticklabels()]
+    for name, line in zip(names, right.lines, strict=True):
+        place = np.array(line.get_ydata())
+        if len(place):
+            p = model.inverse_transform(place[:, None])[0]
+            assert p[table.names.index(name)] == pytest.approx(0.5, abs=1e-6)
+
+
+def test_difficulties_outside_are_counted():
+    X = (np.random.default_rng(0).random((400, 5)) < [0.5, 0.5, 0.5, 0.5, 0.999]).astype(int)
+    X[:, 1] = X[:, 0] ^ (np.random.default_rng(1).random(400) < 0.2)
+    model = ItemResponseModel(slopes="equal").fit(X)
+    b = model.intercepts_ / model.slopes_[:, 0]
+    n_outside = int((np.abs(b) > 6).sum())
+    assert n_outside > 0
+    _, right = plots.wright_map(model, X)
+    assert f"{n_outside} difficulties lie outside" in [text.get_text() for text in right.texts]
+    assert sum(len(line.get_ydata()) for line in right.lines) == 5 - n_outside
 
 
 def links(ax):
@@ -191,7 +286,16 @@ def test_arrows_are_correlations():
     assert correlations(model, [0, 1])[0] == pytest.approx(found, abs=0.009)
 
 
-@pytest.mark.parametrize("plot", [plots.profiles, plots.item_curves, plots.causes])
+def test_maps_of_items_with_levels_have_arrows_but_no_lines():
+    X = np.minimum(simulate_mixture(200, 12, 3, random_state=0).X.reshape(200, 6, 2).sum(axis=2), 2)
+    model = ItemResponseModel(2, column_types="ordinal", tol=1e-3).fit(X)
+    assert correlations(model, [0, 1]) == pytest.approx(model._standardized()[0])
+    assert [text.get_text() for text in plots.map(model, X, arrows=6).texts]
+    with pytest.raises(ValueError, match="need binary columns"):
+        plots.map(model, X, lines=True)
+
+
+@pytest.mark.parametrize("plot", [plots.profiles, plots.item_curves, plots.wright_map, plots.causes])
 def test_other_models_are_refused(plot):
     X, _, model = clusters()
     with pytest.raises(ValueError, match="need"):

@@ -25,13 +25,14 @@ from hiddenbits import (
     CombinationMachine,
     HiddenTree,
     IndependentColumns,
+    ItemResponseModel,
     LatentClassAnalysis,
     LogisticPCA,
     NoisyOrNetwork,
     TopographicMap,
     TreeMixture,
 )
-from hiddenbits.options import Annealing, Chains, GibbsChains, Variational
+from hiddenbits.options import Annealing, Chains, GibbsChains
 
 FOLDER = Path(__file__).parent / "golden"
 SCORES = FOLDER / "scores.json"
@@ -68,6 +69,7 @@ def table_for(name):
 MODELS = {
     "independent": lambda X: IndependentColumns().fit(X),
     "mixture": lambda X: LatentClassAnalysis(2, n_init=2, random_state=0).fit(X),
+    "item_response": lambda X: ItemResponseModel(random_state=0).fit(X),
     "logistic": lambda X: LogisticPCA(2, random_state=0).fit(X),
     "clipped": lambda X: ClippedPCA(1, random_state=0).fit(X),
     "combination": lambda X: CombinationMachine(2, random_state=0).fit(X),
@@ -83,9 +85,8 @@ VARIANTS = {
         hiddenbits.open_table(X, names=NAMES)
     ),
     "mixture_online": lambda X: LatentClassAnalysis(2, random_state=0).partial_fit(X),
-    "logistic_variational": lambda X: LogisticPCA(1, method=Variational(refine=False), random_state=0).fit(X),
-    "logistic_online": lambda X: LogisticPCA(1, method=Variational(refine=False), random_state=0).partial_fit(X),
-    "logistic_quadrature": lambda X: LogisticPCA(1, method="quadrature", random_state=0).fit(X),
+    "logistic_variational": lambda X: LogisticPCA(1, refine=False, random_state=0).fit(X),
+    "logistic_online": lambda X: LogisticPCA(1, refine=False, random_state=0).partial_fit(X),
     "logistic_draws": lambda X: LogisticPCA(4, n_draws=50, ridge=1.0, random_state=0).fit(X),
     "clipped_online": lambda X: ClippedPCA(1, random_state=0).partial_fit(X),
     "combination_reals": lambda X: CombinationMachine(2, visible="reals", random_state=0).fit(X),

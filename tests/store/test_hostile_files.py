@@ -59,7 +59,6 @@ def test_arrays_that_nothing_can_be_computed_with_are_refused(tmp_path, name, ke
         ("mixture", {"max_iter": 2**63}),
         ("combination_reals", {"threshold": 0.5}),
         ("logistic_draws", {"n_draws": 10**7}),
-        ("logistic_quadrature", {"n_nodes": 10**9}),
         ("noisy_or_layers", {"n_components": [3, 10**30]}),
         ("mixture_online", {"weight_seen": 5e-324}),
         ("mixture_online", {"weight_seen": 1e308}),

@@ -34,17 +34,9 @@ def machine(X: Any, components: int, **way: Any) -> Callable[[], dict[str, Any]]
 
 
 def logistic(X: Any, components: int, *, exact: bool = False, **way: Any) -> Callable[[], dict[str, Any]]:
-    how = (
-        {"method": hiddenbits.options.Quadrature(), "ridge": 0}
-        if exact
-        else {"method": hiddenbits.options.Variational(**way)}
-    )
-    model = hiddenbits.LogisticPCA(components, random_state=SEED, **how).fit(X)
-    params = model._params
-    return lambda: {
-        "loadings": [params.loadings],
-        "intercepts": [params.intercepts],
-    }
+    kind = hiddenbits.ItemResponseModel if exact else hiddenbits.LogisticPCA
+    model = kind(components, random_state=SEED, **way).fit(X)
+    return lambda: {"loadings": [model.components_.T], "intercepts": [model.intercepts_]}
 
 
 def tetrachoric(X: Any, _: int, **way: Any) -> Callable[[], dict[str, Any]]:
@@ -53,8 +45,7 @@ def tetrachoric(X: Any, _: int, **way: Any) -> Callable[[], dict[str, Any]]:
 
 
 def maps(X: Any, components: int, **way: Any) -> Callable[[], dict[str, Any]]:
-    method = hiddenbits.options.Variational(**way)
-    places = hiddenbits.LogisticPCA(components, method=method, random_state=SEED).fit_transform(X)
+    places = hiddenbits.LogisticPCA(components, random_state=SEED, **way).fit_transform(X)
     return lambda: {"places": places}
 
 

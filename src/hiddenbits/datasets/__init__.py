@@ -9,6 +9,7 @@ from hiddenbits.datasets.bundled import (
     load_carcinoma,
     load_exam,
     load_gss82,
+    load_lsat,
     load_votes,
     load_zoo,
 )
@@ -38,6 +39,7 @@ __all__ = [
     "load_debd",
     "load_exam",
     "load_gss82",
+    "load_lsat",
     "load_senate109",
     "load_survey",
     "load_usps",

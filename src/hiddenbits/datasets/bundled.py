@@ -282,6 +282,39 @@ def load_gss82(*, as_frame: bool = False) -> Survey | Bunch:
     return as_bunch(survey.X, count=survey.sample_weight) if as_frame else survey
 
 
+def load_lsat(*, as_frame: bool = False) -> Survey | Bunch:
+    """Return the answers of 1,000 people to five items of the Law School Admission Test, section 6: 1 if right.
+
+    There are 30 distinct rows.
+
+    Parameters
+    ----------
+    as_frame : bool, default=False
+        Return a Bunch with a pandas data frame in `data`, and `count` with it in `frame`, as scikit-learn's loaders do.
+
+    Returns
+    -------
+    survey : Survey or Bunch
+
+    References
+    ----------
+    Bock and Lieberman (1970), "Fitting a response model for n dichotomously scored items".
+
+    Examples
+    --------
+    >>> from hiddenbits.datasets import load_lsat
+    >>> answers = load_lsat()
+    >>> list(answers.X)[0], int(answers.sample_weight.sum())
+    ('item_1', 1000)
+    >>> from hiddenbits import ItemResponseModel
+    >>> frame = load_lsat(as_frame=True).frame
+    >>> ItemResponseModel().fit(frame, sample_weight="count").slopes_.round(2).ravel()
+    array([0.83, 0.72, 0.89, 0.69, 0.66])
+    """
+    survey = _counted("lsat")
+    return as_bunch(survey.X, count=survey.sample_weight) if as_frame else survey
+
+
 def _counted(name: str) -> Survey:
     """Return a table in the package whose last column counts equal rows."""
     names, rows = _read_csv(name)

@@ -9,7 +9,13 @@ from hiddenbits.diagnostics.likelihood_ratio import BootstrapLRT, bootstrap_lrt
 from hiddenbits.diagnostics.limited_information import M2Test, m2_test
 from hiddenbits.diagnostics.model_fit import FitStatistics, fit_statistics
 from hiddenbits.diagnostics.pairs import residual_pairs
-from hiddenbits.diagnostics.precision import Reliability, item_information, reliability, test_information
+from hiddenbits.diagnostics.precision import (
+    Reliability,
+    item_information,
+    reliability,
+    sum_score_table,
+    test_information,
+)
 from hiddenbits.diagnostics.starts import replicated_starts
 
 __all__ = [
@@ -31,5 +37,6 @@ __all__ = [
     "reliability",
     "replicated_starts",
     "residual_pairs",
+    "sum_score_table",
     "test_information",
 ]

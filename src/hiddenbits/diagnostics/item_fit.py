@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import chi2
 
-from hiddenbits.array_types import AnyArray, Floats
-from hiddenbits.diagnostics.maps import on_grid, score_distribution
-from hiddenbits.diagnostics.tables import PIECE_CELLS, cells, frame_like, open_for, require_complete_rows, sum_over_rows
-from hiddenbits.display import names_of
+from hiddenbits.array_types import AnyArray, Floats, Rows
+from hiddenbits.diagnostics.maps import Levels, Nodes, on_grid, score_distribution
+from hiddenbits.diagnostics.tables import (
+    PIECE_CELLS,
+    cells,
+    column_names,
+    frame_like,
+    open_for,
+    sum_over_rows,
+)
 from hiddenbits.tables import Piece, Table, map_pieces
 
 MIN_EXPECTED = 1.0  # expected count of a cell of S-X^2, as in mirt
+RARE_ROWS, RARE_SCORES = 0.1, 0.05  # expected rows of the last level per score, and scores that a level is left at
 MAX_SD = np.sqrt(2.0)  # bound of the standard deviation of a mean square, as in mirt
 MIN_VARIANCE = 1e-5**0.5  # variance of an answer in a mean square, as in mirt: one cell must not outweigh all others
 SMALLEST_PROBABILITY = 1e-12  # probability of an answer that the model considers impossible
@@ -23,16 +30,19 @@ SMALLEST_PROBABILITY = 1e-12  # probability of an answer that the model consider
 def item_fit(model: Any, X: object, sample_weight: ArrayLike | None = None) -> Any:
     """Return how well a latent trait model fits each item: S-X^2 with its p-value, infit and outfit.
 
-    S-X^2 (Orlando and Thissen 2000) compares, among rows with the same sum score, the share of 1s in an item with what
-    the model expects, which is exact by the recursion of Lord and Wingersky; scores with few rows are merged as in
-    mirt. Infit and outfit are mean squares of residuals at the posterior means (EAP), weighted by the variance of the
-    answers or unweighted. Their expectation is about 1; at estimated positions they are smaller, and their z are not
-    N(0, 1).
+    S-X^2 (Orlando and Thissen 2000; Kang and Chen 2007 for items with levels) compares, among rows with the same sum
+    score, the share of each answer with what the model expects, which is exact by the recursion of Lord and Wingersky;
+    rare answers, and scores with few rows, are merged as in mirt. Infit and outfit are mean squares of residuals of
+    the answer at the posterior means (EAP), weighted by its variance or unweighted. Their expectation is about 1; at
+    estimated positions they are smaller, and their z are not N(0, 1).
+
+    The answers of an item are counted 0, 1, ... in the order of its levels, so that for nominal items the statistics
+    depend on this order. Columns of numbers are left out.
 
     Parameters
     ----------
     model : fitted estimator
-        `LogisticPCA` or `ClippedPCA` of 1 to 3 dimensions.
+        `ItemResponseModel`, or `LogisticPCA` or `ClippedPCA` of 1 to 3 dimensions.
     X : table of shape (rows, columns)
         The table of the fit.
     sample_weight : str or array of shape (rows,), optional
@@ -45,28 +55,36 @@ def item_fit(model: Any, X: object, sample_weight: ArrayLike | None = None) -> A
         "z_infit", "s_x2", "df", "p" and "rmsea". S-X^2 is defined for complete rows: it is NaN if the table has missing
         values, or if df would be 0.
 
+    References
+    ----------
+    Orlando and Thissen (2000), "Likelihood-based item-fit indices for dichotomous item response theory models". Kang
+    and Chen (2007), "An investigation of the performance of the generalized S-X^2 item-fit index for polytomous IRT
+    models".
+
     Examples
     --------
-    >>> import numpy as np
-    >>> from hiddenbits import LogisticPCA, diagnostics
-    >>> rng = np.random.default_rng(0)
-    >>> X = (rng.random((500, 6)) < 1 / (1 + np.exp(-1.5 * rng.standard_normal((500, 1))))).astype(int)
-    >>> model = LogisticPCA(1, method="quadrature", ridge=0, random_state=0).fit(X)
-    >>> items = diagnostics.item_fit(model, X)
-    >>> bool((items["p"] > 0.001).all())
-    True
+    >>> from hiddenbits import ItemResponseModel, datasets, diagnostics
+    >>> lsat = datasets.load_lsat(as_frame=True)
+    >>> X, counts = lsat.data, lsat.frame["count"]
+    >>> model = ItemResponseModel().fit(X, sample_weight=counts)
+    >>> diagnostics.item_fit(model, X, counts)[["item", "infit", "s_x2", "df", "p"]].round(2)
+         item  infit  s_x2  df     p
+    0  item_1   1.09  0.45   2  0.80
+    1  item_2   0.89  1.69   2  0.43
+    2  item_3   0.78  0.67   1  0.41
+    3  item_4   0.93  0.18   2  0.92
+    4  item_5   1.01  0.11   2  0.95
     """
-    table = open_for(model, X, sample_weight)
-    on_grid(model)  # raises for models without a few latent dimensions
-    sums = sum_over_rows(lambda piece: _item_sums(model, piece), table)
+    table, nodes = open_for(model, X, sample_weight), on_grid(model)
+    sums = sum_over_rows(lambda piece: _item_sums(model, nodes.levels, piece), table)
     outfit, z_outfit, infit, z_infit = _mean_squares(*sums)
-    d, weight = table.shape[1], float(table.shape[0] if table.weights is None else table.weights.sum())
-    s_x2, df = np.full(d, np.nan), np.zeros(d)
+    n_items, weight = len(nodes.levels.starts), float(table.shape[0] if table.weights is None else table.weights.sum())
+    s_x2, df = np.full(n_items, np.nan), np.zeros(n_items)
     if not table.n_missing:
-        s_x2, df = _orlando_thissen(model, table)
+        s_x2, df = _orlando_thissen(model, nodes, table)
     tested = df > 0
     columns: dict[str, AnyArray] = {
-        "item": np.asarray(names_of(model, table), object),
+        "item": np.asarray(column_names(model, table)[:n_items], object),
         "outfit": outfit,
         "z_outfit": z_outfit,
         "infit": infit,
@@ -85,11 +103,12 @@ def person_fit(model: Any, X: object) -> Any:
     They are computed at the posterior mean of the row (EAP), over its observed cells. l_z (Drasgow, Levine and Williams
     1985; Zh in mirt) is the log-likelihood of the row, minus its expectation, in standard deviations: far below 0 for
     rows with improbable answers. At an estimated position it varies less than N(0, 1): -1.96 flags too few rows.
+    For infit and outfit the levels of an item are counted 0, 1, ... in their order. Columns of numbers are left out.
 
     Parameters
     ----------
     model : fitted estimator
-        `LogisticPCA` or `ClippedPCA` of 1 to 3 dimensions.
+        `ItemResponseModel`, or `LogisticPCA` or `ClippedPCA` of 1 to 3 dimensions.
     X : table of shape (rows, columns)
         As for its `fit`.
 
@@ -100,35 +119,47 @@ def person_fit(model: Any, X: object) -> Any:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from hiddenbits import LogisticPCA, diagnostics
-    >>> rng = np.random.default_rng(0)
-    >>> X = (rng.random((500, 6)) < 1 / (1 + np.exp(-1.5 * rng.standard_normal((500, 1))))).astype(int)
-    >>> model = LogisticPCA(1, method="quadrature", ridge=0, random_state=0).fit(X)
-    >>> diagnostics.person_fit(model, X)["l_z"].shape
-    (500,)
+    >>> from hiddenbits import ItemResponseModel, datasets, diagnostics
+    >>> lsat = datasets.load_lsat(as_frame=True)
+    >>> X, counts = lsat.data, lsat.frame["count"]
+    >>> model = ItemResponseModel().fit(X, sample_weight=counts)
+    >>> diagnostics.person_fit(model, X).head(3).round(2)
+       outfit  z_outfit  infit  z_infit   l_z
+    0    1.50      1.12   1.46     1.21 -1.21
+    1    1.53      1.13   1.34     0.92 -0.95
+    2    1.97      1.76   1.71     1.63 -1.89
     """
-    table = open_for(model, X)
-    on_grid(model)
-    pieces = map_pieces(lambda piece: _person_statistics(model, piece), table, max(1, PIECE_CELLS // table.row_size))
+    table, levels = open_for(model, X), on_grid(model).levels
+    height = max(1, PIECE_CELLS // table.row_size)
+    pieces = map_pieces(lambda piece: _person_statistics(model, levels, piece), table, height)
     statistics = np.concatenate(list(pieces))
     return frame_like(X, dict(zip(("outfit", "z_outfit", "infit", "z_infit", "l_z"), statistics.T.copy(), strict=True)))
 
 
-def _residuals(model: Any, piece: Piece) -> tuple[Floats, Floats, Floats, Floats, Floats]:
-    """Return p, which cells were observed, squared residuals, variances and fourth moments (0 if not observed)."""
-    x, observed = cells(piece)
-    p = np.asarray(model.inverse_transform(model.transform(piece.table)))
-    variance = p * (1.0 - p)
-    fourth = variance * (1.0 - 3.0 * variance)  # (1 - p)^4 p + p^4 (1 - p)
-    return p, observed, observed * (x - p) ** 2, observed * np.maximum(variance, MIN_VARIANCE), observed * fourth
+class _Answers(NamedTuple):
+    """The answers of some rows: one-hot levels (0 if missing), their probabilities, and which were observed."""
+
+    x: Floats
+    p: Floats
+    observed: Floats
+
+    def residual_terms(self, levels: Levels) -> tuple[Floats, ...]:
+        """Return the terms of mean squares of each item: 1, z^2, E z^4, (x - E x)^2, its expectation and variance."""
+        mean = levels.sums(self.p * levels.scores)
+        deviation = levels.scores - mean[:, levels.items]
+        squares = levels.sums(self.x * deviation**2)
+        variance = np.maximum(levels.sums(self.p * deviation**2), MIN_VARIANCE)
+        fourth = levels.sums(self.p * deviation**4)
+        terms = np.ones_like(mean), squares / variance, fourth / variance**2, squares, variance, fourth - variance**2
+        return tuple(self.observed * term for term in terms)
 
 
-def _terms(observed: Floats, squares: Floats, variance: Floats, fourth: Floats) -> tuple[Floats, ...]:
-    """Return the terms of mean squares for each cell: 1, z^2, E z^4, (x - p)^2, its expectation and its variance."""
-    positive_variance = np.where(observed == 1.0, variance, 1.0)
-    z2, z4 = squares / positive_variance, fourth / positive_variance**2
-    return observed, z2, z4, squares, variance, fourth - variance**2
+def _answers(model: Any, levels: Levels, piece: Piece) -> _Answers:
+    """Return the answers of some rows, with probabilities at the posterior means."""
+    bits = piece.table.to_float()[:, : piece.table.shape[1]]
+    p = np.asarray(model.inverse_transform(model.transform(piece.table)))[:, : bits.shape[1]]
+    x = levels.spread(bits)
+    return _Answers(np.nan_to_num(x), levels.spread(p), (~np.isnan(x[:, levels.starts])).astype(np.float64))
 
 
 def _mean_squares(
@@ -143,84 +174,127 @@ def _mean_squares(
     return outfit, z_out, infit, z_in
 
 
-def _item_sums(model: Any, piece: Piece) -> Floats:
-    _, observed, squares, variance, fourth = _residuals(model, piece)
-    return np.stack([piece.weights @ term for term in _terms(observed, squares, variance, fourth)])
+def _item_sums(model: Any, levels: Levels, piece: Piece) -> Floats:
+    terms = _answers(model, levels, piece).residual_terms(levels)
+    return np.stack([piece.weights @ term for term in terms])
 
 
-def _person_statistics(model: Any, piece: Piece) -> Floats:
-    p, observed, squares, variance, fourth = _residuals(model, piece)
-    mean_squares = _mean_squares(*(term.sum(axis=1) for term in _terms(observed, squares, variance, fourth)))
-    x, _ = cells(piece)
-    p = np.clip(p, SMALLEST_PROBABILITY, 1.0 - SMALLEST_PROBABILITY)
-    log_p, log_q = np.log(p), np.log1p(-p)
-    log_likelihood = (observed * np.where(x == 1.0, log_p, log_q)).sum(axis=1)
-    expectation = (observed * (p * log_p + (1.0 - p) * log_q)).sum(axis=1)
-    variance = (observed * (p * (1.0 - p) * (log_p - log_q) ** 2)).sum(axis=1)
+def _person_statistics(model: Any, levels: Levels, piece: Piece) -> Floats:
+    answers = _answers(model, levels, piece)
+    mean_squares = _mean_squares(*(term.sum(axis=1) for term in answers.residual_terms(levels)))
+    p = np.clip(answers.p, SMALLEST_PROBABILITY, 1.0 - SMALLEST_PROBABILITY)
+    log_p = np.log(p)
+    expectation = levels.sums(p * log_p)
+    surplus = log_p - expectation[:, levels.items]
+    variance = (answers.observed * levels.sums(p * surplus**2)).sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.stack([*mean_squares, (log_likelihood - expectation) / np.sqrt(variance)], axis=1)
+        return np.stack([*mean_squares, (answers.x * surplus).sum(axis=1) / np.sqrt(variance)], axis=1)
 
 
-def _orlando_thissen(model: Any, table: Table) -> tuple[Floats, Floats]:
-    """Return S-X^2 of each column and its degrees of freedom."""
-    require_complete_rows(table, "S-X^2")
-    d = table.shape[1]
-    _, weights, p = on_grid(model)
+def _orlando_thissen(model: Any, nodes: Nodes, table: Table) -> tuple[Floats, Floats]:
+    """Return S-X^2 of each item and its degrees of freedom."""
+    levels, weights, items = nodes.levels, nodes.weights, nodes.levels.by_item(nodes.p)
+    n_scores = len(nodes.p.T) - len(items) + 1
 
     def count(piece: Piece) -> Floats:
-        x, _ = cells(piece)
-        scores = np.eye(d + 1)[x.sum(axis=1).astype(np.int64)] * piece.weights[:, None]
-        return np.column_stack([scores.sum(axis=0), scores.T @ x])
+        x = levels.spread(cells(piece)[0])
+        of_score = np.eye(n_scores)[(x @ levels.scores).astype(np.int64)] * piece.weights[:, None]
+        return np.asarray(of_score.T @ x)
 
-    counts = sum_over_rows(count, table)
-    rows, ones = counts[1:d, 0], counts[1:d, 1:]  # scores 1 to d - 1
-    p_score = (weights @ score_distribution(p))[1:d]
-    s_x2, df = np.zeros(d), np.zeros(d)
-    n_item_parameters = len(model.components_) + 1
-    for j in range(d):
-        p_rest_score = score_distribution(np.delete(p, j, axis=1))
-        share = ((weights * p[:, j]) @ p_rest_score)[: d - 1] / p_score
-        observed = np.column_stack([rows - ones[:, j], ones[:, j]])
-        expected = np.column_stack([rows * (1.0 - share), rows * share])
-        observed, expected = _merge_scores(observed, expected)
-        s_x2[j], df[j] = ((observed - expected) ** 2 / expected).sum(), len(expected) - n_item_parameters
+    counts = levels.by_item(sum_over_rows(count, table))
+    p_score = weights @ score_distribution(items)
+    s_x2, df = np.zeros(len(items)), np.zeros(len(items))
+    n_parameters = _item_parameters(model, nodes)
+    for j, (observed, p) in enumerate(zip(counts, items, strict=True)):
+        rest = score_distribution(items[:j] + items[j + 1 :])
+        expected, n_rest = np.zeros_like(observed), rest.shape[1]
+        for level, of_level in enumerate(p.T):
+            expected[level : level + n_rest, level] = (weights * of_level) @ rest
+        expected *= (observed.sum(axis=1) / p_score)[:, None]
+        observed, expected = merged_cells(observed[1:-1], expected[1:-1])
+        kept = expected > 0.0
+        s_x2[j] = ((observed - expected)[kept] ** 2 / expected[kept]).sum()
+        df[j] = kept.sum() - len(expected) - n_parameters[j]
     return s_x2, df
 
 
-def _merge_scores(counts: Floats, expectations: Floats) -> tuple[Floats, Floats]:
-    """Return the counts after merging neighboring scores, by the rules of mirt.
+def _item_parameters(model: Any, nodes: Nodes) -> Rows:
+    """Return the number of free parameters behind the answers to each item, (items,)."""
+    q = nodes.points.shape[1]
+    if not hasattr(model, "_at_nodes"):
+        return np.full(len(nodes.levels.starts), q + 1)
+    function, n_bits = model._score_function(), model._params.n_columns
+    out = np.zeros(n_bits, np.intp)
+    for group in function.coordinates.groups:
+        if group.items.kind not in ("continuous", "count"):
+            out[group.items.cells[:, 0]] = (group.places >= 0).sum(axis=1)
+    return np.asarray(out[model._params.layout.starts] + model._model().n_correlations)
 
-    Scores without rows are dropped, and scores of one row are merged into the next (the last into the previous one).
-    Then, from the lowest score on, scores with an expected count below 1 are merged into the neighbor with fewer rows.
+
+def merged_cells(observed: Floats, expected: Floats) -> tuple[Floats, Floats]:
+    """Return the cells (scores, levels) of an item after merging rare ones, by the rules of mirt; empty cells are 0.
+
+    1. Scores at which a level is impossible are merged into the next at which all are possible.
+    2. Scores without rows are dropped, and scores of one row are merged into the next (the last into the previous one).
+    3. Of a score with an expected count below 1, the rarest level is merged into the rarer of its neighbors until no
+       count is below 1 or two are left; the remaining counts move to the lower levels.
+    4. The last level is merged into the one below if it is rare, and any if it is left at few scores.
+    5. From the lowest score on, scores with an expected count below 1 are merged into the neighbor with fewer rows.
     """
-    has_rows = counts.sum(axis=1) > 0.0
-    observed, expected = list(counts[has_rows]), list(expectations[has_rows])
+    n, n_levels = observed.shape
+    score = np.clip(np.arange(n), n_levels - 2, n + 1 - n_levels)
+    table = np.stack([observed, expected])
+    table = np.add.reduceat(table, np.unique(score, return_index=True)[1], axis=1)
+    table = table[:, table[0].sum(axis=1) > 0.0]
+    low = (table[1] < MIN_EXPECTED).any(axis=1)  # mirt finds these before step 2, and uses their numbers after it
     i = 0
-    while i < len(observed) - 1:
-        if observed[i].sum() == 1.0:
-            _merge(observed, expected, i, i + 1)
+    while i < table.shape[1] - 1:
+        if table[0, i].sum() == 1.0:
+            table = _merge(table, i, i + 1)
         else:
             i += 1
-    if len(observed) > 1 and observed[-1].sum() == 1.0:
-        _merge(observed, expected, len(observed) - 1, len(observed) - 2)
-    while len(observed) > 1:
-        small = [score for score, counts in enumerate(expected) if (counts < MIN_EXPECTED).any()]
-        if not small:
+    if table.shape[1] > 1 and table[0, -1].sum() == 1.0:
+        table = _merge(table, table.shape[1] - 1, table.shape[1] - 2)
+    table = _merge_levels(table, np.flatnonzero(low[: table.shape[1]]))
+    while table.shape[1] > 1:
+        small = ((table[1] > 0.0) & (table[1] < MIN_EXPECTED)).any(axis=1)
+        if not small.any():
             break
-        i = small[0]
-        if i == 0:
-            target = 1
-        elif i == len(observed) - 1:
-            target = i - 1
-        else:
-            target = i - 1 if observed[i - 1].sum() <= observed[i + 1].sum() else i + 1
-        _merge(observed, expected, i, target)
-    return np.array(observed), np.array(expected)
+        i = int(small.argmax())
+        table = _merge(table, i, _rarer_neighbor(table[0].sum(axis=1), i))
+    return table[0], table[1]
 
 
-def _merge(observed: list[Floats], expected: list[Floats], i: int, target: int) -> None:
-    observed[target], expected[target] = observed[target] + observed[i], expected[target] + expected[i]
-    del observed[i], expected[i]
+def _merge_levels(table: Floats, low: Rows) -> Floats:
+    """Return cells (2, scores, levels) after merging levels: steps 3, of the scores `low`, and 4."""
+    n_scores, n_levels = table.shape[1:]
+    for i in low:
+        of_score, is_low = table[:, i], True
+        while of_score.shape[1] > 2 and is_low:
+            rarest = of_score.shape[1] - 1 - int(of_score[1, ::-1].argmin())
+            of_score = _merge(of_score, rarest, _rarer_neighbor(of_score[1], rarest))
+            is_low = bool(of_score[1].min() < MIN_EXPECTED)
+        table[:, i] = np.pad(of_score, ((0, 0), (0, n_levels - of_score.shape[1])))
+    by_level = table.swapaxes(1, 2)
+    while len(by_level[1]) > 2 and by_level[1, -1].sum() < MIN_EXPECTED * np.ceil(RARE_ROWS * n_scores):
+        by_level = _merge(by_level, len(by_level[1]) - 1, len(by_level[1]) - 2)
+    for level in range(len(by_level[1]) - 1, 0, -1):
+        if (by_level[1, level] > 0.0).mean() < RARE_SCORES:
+            by_level = _merge(by_level, level, level - 1)
+    return by_level.swapaxes(1, 2)
+
+
+def _merge(table: Floats, i: int, target: int) -> Floats:
+    """Return a table after adding the entries i of its second axis to the entries `target`."""
+    table[:, target] += table[:, i]
+    return np.delete(table, i, axis=1)
+
+
+def _rarer_neighbor(counts: Floats, i: int) -> int:
+    """Return the neighbor of i with the smaller count, the lower one if they are equal."""
+    if i == 0:
+        return 1
+    return i + 1 if i < len(counts) - 1 and counts[i + 1] < counts[i - 1] else i - 1
 
 
 def _rmsea(statistic: Floats, df: Floats, weight: float) -> Floats:

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hiddenbits.array_types import Floats, Rows
 from hiddenbits.diagnostics.maps import STEPS, grid_nodes
-from hiddenbits.diagnostics.tables import cells, frame_like, open_for, sum_over_rows, table_simulator
+from hiddenbits.diagnostics.tables import cells, frame_like, of_bits, open_for, sum_over_rows, table_simulator
 from hiddenbits.display import names_of
 from hiddenbits.tables import Piece, Table, map_fits
 
@@ -243,6 +243,7 @@ def expected_pairs(model: Any, n_columns: int) -> ExpectedPairs:
     states, n_samples = _states(model, max(1, CHUNK_CELLS // n_columns))
     both, ones, total = np.zeros((n_columns, n_columns)), np.zeros(n_columns), 0.0
     for weights, shares in states:
+        shares = shares[:, :n_columns]  # without columns of numbers
         both += (shares * weights[:, None]).T @ shares
         ones += weights @ shares
         total += float(weights.sum())
@@ -256,13 +257,16 @@ def _states(model: Any, height: int) -> tuple[Iterator[States], float]:
         return iter([(np.ones(1), np.asarray(model.probabilities_)[None, :])]), np.inf
     if name == "LatentClassAnalysis":
         return iter([(np.asarray(model.weights_), np.asarray(model.probabilities_))]), np.inf
+    if name == "ItemResponseModel" and len(model._params.points.T) == model._n_features_out:
+        _, weights, shares = model._at_nodes()
+        return iter([(weights, shares)]), np.inf
     if name in ("LogisticPCA", "ClippedPCA"):
         return _latent_positions(model, len(model.components_), height)
     if name == "NoisyOrNetwork" and len(model.layers_) == 1 and len(model.priors_) <= MAX_UNITS:
         return _unit_states(model, len(model.priors_), height), np.inf
     if name == "CombinationMachine" and len(model.thresholds_) <= MAX_UNITS:
         return _unit_states(model, len(model.thresholds_), height), np.inf
-    return _sampled_rows(model, height), float(SAMPLED_ROWS)
+    return _sampled_rows(of_bits(model), height), float(SAMPLED_ROWS)
 
 
 def _latent_positions(model: Any, n_dimensions: int, height: int) -> tuple[Iterator[States], float]:

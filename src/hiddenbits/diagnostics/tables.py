@@ -45,6 +45,12 @@ def cells(piece: Piece) -> tuple[Floats, Floats]:
     return np.nan_to_num(x, copy=False), observed
 
 
+def column_names(model: Any, table: Table) -> list[str]:
+    """Return the names of the columns, those of numbers last; `display.names_of` has one for each level instead."""
+    names = table.column_names or getattr(model, "feature_names_in_", None)
+    return [f"x{j}" for j in range(table.n_columns)] if names is None else [str(name) for name in names]
+
+
 def require_complete_rows(table: Table, statistic: str) -> None:
     """Raise if values are missing, for a statistic that is defined for complete rows."""
     if missing := table.n_missing:
@@ -66,6 +72,13 @@ def frame_like(X: object, columns: dict[str, AnyArray]) -> Any:
     return array
 
 
+def of_bits(model: Any) -> Any:
+    """Return a model that samples bits, not the values that they encode."""
+    uncoded = copy(model)
+    uncoded.coding_ = uncoded.threshold = None
+    return uncoded
+
+
 # Tables simulated from a fitted model, to which models are fitted again: the results if the model is true.
 
 
@@ -74,11 +87,10 @@ def table_simulator(model: Any, table: Table, seed: int, stream: int) -> Callabl
     if table.weights is not None:
         raise ValueError("Simulated rows have no weights: repeat rows instead of weighting them.")
     missing = np.isnan(table.to_float()) if table.n_missing else None
-    uncoded = copy(model)
-    uncoded.coding_ = uncoded.threshold = None  # to sample bits, not the values that they encode
+    bits = of_bits(model)
 
     def simulate(number: int) -> Table:
-        rows = uncoded.sample(table.shape[0], random_state=int(keyed_rng(seed, stream, number).integers(2**31 - 1)))
+        rows = bits.sample(table.shape[0], random_state=int(keyed_rng(seed, stream, number).integers(2**31 - 1)))
         if missing is not None:
             blank = np.append(np.where(table.layout.is_level, 0.0, np.nan), np.full(table.n_numbers, np.nan))
             rows = np.where(missing, blank, rows)

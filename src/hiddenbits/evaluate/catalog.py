@@ -116,6 +116,18 @@ FAMILIES = (
         sizes=CLASS_COUNTS,
     ),
     Family(
+        name="ItemResponseModel",
+        word="scale",
+        hidden="a scale",
+        picture="a scale",
+        says="every row has a position on one to three scales, and the answers in every column depend on it",
+        unit="dimension",
+        use="tests and Likert scales; columns of every type",
+        sizes=(1, 2, 3),
+        narrow=True,
+        exclusion_reason=f"not fitted by default to binary columns, because LogisticPCA is; {HOW_TO_ADD}",
+    ),
+    Family(
         name="LogisticPCA",
         word="logistic",
         hidden="dimensions, logistic",
@@ -254,4 +266,5 @@ def _default_exclusion(family: Family, table: Table) -> str | None:
     """Return why a family that could be fitted is excluded by default; None if it is not."""
     if family.most_columns and table.shape[1] > family.most_columns:
         return f"its fits take long with more than {family.most_columns} columns; {HOW_TO_ADD}"
-    return family.exclusion_reason or None
+    all_binary = table.coding_of_levels is None
+    return family.exclusion_reason or None if all_binary else None

@@ -160,7 +160,7 @@ class ExtraMeasures:
 def extra_measures(model: Any, sample: Table, measures: tuple[str, ...], share: float, seed: int) -> ExtraMeasures:
     """Return further measures of a fitted model on some of its test rows."""
     estimates: dict[str, list[float]] = {}
-    if not sample.only_bits or model is None:
+    if not sample.only_bits or sample.coding_of_levels is not None or model is None:
         return ExtraMeasures(estimates, None)
     try:
         for name, measure in MEASURES.items():

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
 from sklearn.exceptions import ConvergenceWarning
 
-from hiddenbits import ClippedPCA, LatentClassAnalysis, LogisticPCA, TreeMixture
+from hiddenbits import ClippedPCA, ItemResponseModel, LatentClassAnalysis, LogisticPCA, TreeMixture
 from hiddenbits.array_types import Floats, Rows
 from hiddenbits.data.collapse import collapse
 from hiddenbits.data.hashing import digest, keyed_rng
@@ -45,7 +45,8 @@ def bootstrap(
 
     A replicate is a fit with random weights, which starts from the fitted parameters and runs to convergence. Its
     classes are matched to those of the fitted model (by the Hungarian method on the rows that they share), and its
-    dimensions are rotated to those of the fitted model (by Procrustes rotation). The estimates of a `TreeMixture` are
+    dimensions are rotated to those of the fitted model (by Procrustes rotation; those of a `loadings_pattern` are only
+    reflected). The estimates of a `TreeMixture` are
     conditional on its trees: replicates keep the trees, and search for others only with `statistic`. Replicates are
     keyed by their number: the first 100 of 200 are those of ``n_replicates=100``, and serial, threads and cluster
     (`run_on`) give the same results; of a table in memory, many are fitted at once.
@@ -54,7 +55,7 @@ def bootstrap(
     ----------
     model : estimator
         A fitted model of any family that can be refitted. Without `statistic`, a `LatentClassAnalysis`, `TreeMixture`,
-        `LogisticPCA` or `ClippedPCA`.
+        `ItemResponseModel`, `LogisticPCA` or `ClippedPCA`.
     X : table of shape (rows, columns)
         The table of the fit.
     n_replicates : int, default=200
@@ -184,6 +185,8 @@ def _identity(model: Any, table: Table, design: dict[str, Any]) -> dict[str, Any
 def parameters(model: Any) -> NamedArrays:
     """Return the published parameters of a family, with their axes and scales."""
     arrays: NamedArrays
+    if isinstance(model, ItemResponseModel):
+        return {part.name: (part.values, part.axes, part.scale) for part in model._free_parameters().quantities}
     if hasattr(model, "probabilities_"):
         arrays = {
             "weights": (model.weights_, ("class",), "probability"),
@@ -205,7 +208,7 @@ def parameters(model: Any) -> NamedArrays:
         "components": (model.components_, ("dimension", "column"), "real"),
         "intercepts": (model.intercepts_, ("column",), "real"),
     }
-    if len(model.components_) == 1 and hasattr(model, "_free_parameters"):
+    if len(model.components_) == 1 and isinstance(model, LogisticPCA):
         with np.errstate(divide="ignore"):
             arrays["difficulties"] = (-model.intercepts_ / model.components_[0], ("column",), "real")
     return arrays
@@ -239,7 +242,7 @@ PIECE_CELLS = 1 << 22  # cells of posteriors processed together
 
 def can_align(model: Any) -> bool:
     """Whether replicates of a model can be aligned with it."""
-    return isinstance(model, (LatentClassAnalysis, TreeMixture, LogisticPCA, ClippedPCA))
+    return isinstance(model, (LatentClassAnalysis, TreeMixture, ItemResponseModel, LogisticPCA, ClippedPCA))
 
 
 def with_fixed_trees(model: TreeMixture) -> TreeMixture:
@@ -253,7 +256,8 @@ def aligned(model: Any, target: Any, table: Table) -> Any:
     """Return a fitted model with its classes in the order, or its dimensions in the orientation, of the target.
 
     Classes are matched by the Hungarian method on the rows that they share, dimensions by orthogonal Procrustes
-    rotation of the loadings. A mixture of trees is returned unchanged.
+    rotation of the loadings, or by their signs where a pattern fixes the axes. A mixture of trees is returned
+    unchanged.
     """
     if isinstance(model, TreeMixture):
         return model
@@ -261,10 +265,43 @@ def aligned(model: Any, target: Any, table: Table) -> Any:
     if isinstance(model, LatentClassAnalysis):
         order = linear_sum_assignment(-_shared_rows(model, target, table))[1]
         result._params = params.reordered("K", order)
+    elif isinstance(model, ItemResponseModel):
+        result._params = _oriented_items(model, target._params)
     else:
-        U, _, V = np.linalg.svd(params.loadings.T @ target._params.loadings)
-        result._params = replace(params, loadings=params.loadings @ (U @ V))
+        result._params = replace(
+            params, loadings=params.loadings @ _procrustes(params.loadings, target._params.loadings)
+        )
     return result
+
+
+def _procrustes(slopes: Floats, target: Floats) -> Floats:
+    """Return the orthogonal matrix that rotates slopes closest to those of the target."""
+    U, _, V = np.linalg.svd(slopes.T @ target)
+    return np.asarray(U @ V)
+
+
+def _oriented_items(model: ItemResponseModel, target: Any) -> Any:
+    """Return the parameters of an item response model in the orientation of the target's."""
+    params, groups = model._params, getattr(model._model(), "groups", None)
+    slopes, wanted = (np.concatenate([p.slopes, p.number_slopes]) for p in (params, target))
+    if model.loadings_pattern is None:
+        return params.rotated(_procrustes(slopes, wanted))
+    products = slopes * wanted
+    signs = _signs(products)
+    if groups is None:
+        return params.rotated(np.diag(signs))
+    # A bifactor model keeps the slopes on all group factors as its second axis, and each has its own sign.
+    of_column, turned = np.array(groups), slopes * [signs[0], 1.0]
+    n_bit_columns, n_bits = len(groups) - params.n_numbers, len(params.slopes)
+    group = np.append(of_column[:n_bit_columns][params.columns.astype(np.intp)], of_column[n_bit_columns:])
+    for number in np.unique(group):
+        turned[group == number, 1] *= _signs(products[group == number, 1])
+    return replace(params, slopes=turned[:n_bits], number_slopes=turned[n_bits:])
+
+
+def _signs(products: Floats) -> Floats:
+    """Return -1 for axes on which slopes point against those of the target, 1 for others."""
+    return np.where(products.sum(axis=0) < 0.0, -1.0, 1.0)
 
 
 def _shared_rows(model: Any, target: Any, table: Table) -> Floats:

@@ -20,7 +20,7 @@ MAX_PARAMETERS = 5000  # a matrix of 200 MB, of which there are several
 MIN_INFORMATION = 1e-6  # a logit with less information than this, in rows, was not observed at all
 MAX_DISTANCE = 0.1  # from the maximum, in standard errors, without a warning
 STEP = 1e-4  # of a coordinate, to differentiate a statistic: the error of a central difference is about its square
-FAMILIES = "LatentClassAnalysis and LogisticPCA (1 to 3 dimensions)"
+FAMILIES = "LatentClassAnalysis and ItemResponseModel"
 
 
 def standard_errors(
@@ -46,9 +46,8 @@ def standard_errors(
     Parameters
     ----------
     model : estimator
-        A fitted `LatentClassAnalysis`, or a `LogisticPCA` of binary data of 1 to 3 dimensions. Fit it to convergence
-        with a small `tol`, such as 1e-9, and a `LogisticPCA` with method="quadrature". With a prior or ridge, A
-        includes the curvature of the prior, and the errors are those of the penalized estimates.
+        A fitted `LatentClassAnalysis` or `ItemResponseModel`. Fit it to convergence with a small `tol`, such as 1e-9.
+        With a prior, A includes the curvature of the prior, and the errors are those of the penalized estimates.
     X : table of shape (rows, columns)
         The table of the fit.
     robust : bool, default=True
@@ -72,9 +71,10 @@ def standard_errors(
     Returns
     -------
     uncertainty : Uncertainty
-        Estimates, `se`, `interval` and `covariance` of "weights" and "probabilities" of latent classes; "components",
-        "intercepts" and (in one dimension) "difficulties" of a `LogisticPCA`. Probabilities of 0 or 1 have no standard
-        error: NaN. Several dimensions are in their canonical orientation, and the errors are conditional on it.
+        Estimates, `se`, `interval` and `covariance` of "weights" and "probabilities" of latent classes; of item
+        response models "slopes", "intercepts", in one dimension "difficulties", "number_slopes" and the like.
+        Probabilities of 0 or 1 have no standard error: NaN. Several dimensions without a `loadings_pattern` are in
+        their canonical orientation, and the errors are conditional on it.
 
     Examples
     --------
@@ -207,8 +207,7 @@ def _warn_if_far(step: Floats, errors: Floats) -> None:
     if distance > MAX_DISTANCE:
         warnings.warn(
             f"The estimates are about {distance:.2g} standard errors from the maximum for this table, so the errors "
-            "are not reliable. Give the table and the weights of the fit; fit with a smaller tol, and LogisticPCA with "
-            'method="quadrature".',
+            "are not reliable. Give the table and the weights of the fit, and fit with a smaller tol.",
             NotAtMaximumWarning,
             stacklevel=3,
         )

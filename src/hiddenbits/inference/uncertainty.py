@@ -45,7 +45,8 @@ class Uncertainty:
     parts : dict
         The named arrays of estimates, and where in the covariance each is.
     columns : dict of str to list of str
-        Names of the table's columns along the axes "column" (binary columns and levels), "continuous" and "count".
+        Names along the axes: of columns ("column": binary columns and levels; "answer", "continuous", ...) and of
+        dimensions.
     backend : object
         Library of the data frames; None for the first that is installed.
     has_error : ndarray of bool of shape (numbers,) or None
@@ -224,14 +225,16 @@ def square_frame(names: Sequence[str], values: Floats, backend: Any = None) -> A
 
 
 def labels_of(values: AnyArray, axes: tuple[str, ...], columns: Mapping[str, Sequence[str]]) -> list[dict[str, object]]:
-    """Return the label of each element of an array: its class or dimension, and the names of its columns."""
+    """Return the label of each element of an array: its class, and the names of its dimensions and columns."""
     labels = []
     for index in np.ndindex(values.shape):
         label: dict[str, object] = {}
         for axis, i in zip(axes, index, strict=True):
-            if axis in columns:
-                label["column" if "column" not in label else "other column"] = columns[axis][i]
-            else:
+            if axis not in columns:
                 label[axis] = int(i)
+            elif "dimension" in axis:
+                label["dimension"] = columns[axis][i]
+            else:
+                label["column" if "column" not in label else "other column"] = columns[axis][i]
         labels.append(label)
     return labels

@@ -28,7 +28,7 @@ class Quantity:
     jacobian : ndarray of shape (values.size, coordinates)
         Their derivatives by the coordinates.
     axes : tuple of str
-        What the axes of `values` are: "class", "dimension", "column", "continuous", "count".
+        What the axes of `values` are: "class", "dimension", "column", "continuous", ...: see `display.axis_names`.
     scale : {"real", "probability", "positive"}
         The scale on which intervals are symmetric: that of the numbers, their logits, or their logarithms.
     """

@@ -90,19 +90,6 @@ def _regular(nodes: Floats) -> Rule:
     return Rule(nodes, log_weights - logsumexp(log_weights))
 
 
-@lru_cache(maxsize=8)
-def regular_grid(n_components: int, n_per_axis: int) -> Rule:
-    """Return an evenly spaced grid of n_per_axis ^ q nodes."""
-    return _regular(_product_grid([np.linspace(-6.0, 6.0, n_per_axis)] * n_components))
-
-
-@lru_cache(maxsize=8)
-def random_nodes(n_components: int, n_nodes: int, seed: int) -> Rule:
-    """Return random nodes from the prior, all with the same weight."""
-    nodes = np.random.default_rng([seed, n_components]).standard_normal((n_nodes, n_components))
-    return Rule(nodes, np.full(n_nodes, -np.log(n_nodes)))
-
-
 Growth = Callable[[Floats, Floats], Floats]
 """The largest growth of P(t | x) p(x) from x to x + iyv, in nats, for an axis v and several y."""
 
@@ -137,11 +124,6 @@ def _sharpness(loadings: Floats, growth: Growth, steep: Floats) -> Iterator[tupl
         s = float(tiny[0] / np.sqrt(2.0 * growth(v, tiny)[0]))
         y = np.linspace(0.1, 1.0, 10) * min(1.4 * s * np.sqrt(2.0 * ACCURACY), largest_y)
         yield v, s, y, growth(v, y)
-
-
-def accuracy(loadings: Floats, growth: Growth, spacing: float) -> float:
-    """Return the accuracy a of a grid of this spacing, whose error is about exp(-a)."""
-    return float(min(np.max(2.0 * np.pi * y / spacing - g) for _, _, y, g in _sharpness(loadings, growth, loadings)))
 
 
 def resolving_grid(loadings: Floats, growth: Growth, steep: Floats) -> Rule | None:

@@ -16,6 +16,7 @@ from hiddenbits.plots.residual_pairs import residual_pairs
 from hiddenbits.plots.spectrum import spectrum
 from hiddenbits.plots.strips import components, strips
 from hiddenbits.plots.trace import trace
+from hiddenbits.plots.wright_map import wright_map
 
 __all__ = [
     "causes",
@@ -33,4 +34,5 @@ __all__ = [
     "spectrum",
     "strips",
     "trace",
+    "wright_map",
 ]

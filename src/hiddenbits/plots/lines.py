@@ -61,6 +61,8 @@ def draw_lines(ax: Axes, model: BaseEstimator, pair: list[int], most: int | None
     Return the lines, and a note about those that lie outside.
     """
     W, b = np.asarray(model.components_)[pair].T, np.asarray(model.intercepts_)
+    if len(b) != len(W):
+        raise ValueError("Lines P(1) = 1/2 need binary columns; draw arrows=True for the others.")
     box = (*ax.get_xlim(), *ax.get_ylim())
     segments = [(column, segment(W[column], float(b[column]), box)) for column in range(len(b))]
     crossing = [Line(column, ends) for column, ends in segments if ends is not None]
@@ -173,8 +175,11 @@ def correlations(model: BaseEstimator, pair: list[int]) -> Floats:
     """Return the correlation of the latent variable of each column with two dimensions, (columns, 2).
 
     A column is 1 if its latent variable b + w.x + noise is above 0, with logistic noise of variance pi^2 / 3 or that of
-    the model; so loadings of any size become lengths from 0 to 1.
+    the model; so loadings of any size become lengths from 0 to 1. Of an `ItemResponseModel` they are the standardized
+    loadings, which its columns of all types have.
     """
+    if hasattr(model, "slopes_"):
+        return np.asarray(model._standardized()[0][:, pair])
     W = np.asarray(model.components_, np.float64).T
     noise = getattr(model, "noise_variances_", None)
     noise = np.full(len(W), np.pi**2 / 3.0) if noise is None else np.asarray(noise, np.float64)

@@ -21,6 +21,7 @@ from hiddenbits.plots.lines import (
     name_lines,
     points_of_arrows,
 )
+from hiddenbits.plots.profiles import row_weights
 from hiddenbits.plots.rows import Category, Points, areas, categories, distinct_points, is_numeric, size_key, unit_area
 from hiddenbits.plots.style import COLORS, GRAY, NUMBERS, SMALL, axes_or_new, fills_figure, legend, note, settle, trim
 from hiddenbits.plots.surface import draw_borders, draw_contours, is_curved, n_dimensions, slopes
@@ -205,7 +206,7 @@ def _column_names(model: BaseEstimator, names: Sequence[object] | bool) -> Seque
     """Return the names to write; None for no names."""
     if names is False:
         return None
-    d = model.probabilities_.shape[1] if is_curved(model) else len(model.intercepts_)
+    d = model.probabilities_.shape[1] if is_curved(model) else np.shape(model.components_)[1]
     if names is True:
         return list(getattr(model, "feature_names_in_", [f"x{j}" for j in range(d)]))
     if len(names) != d:
@@ -276,19 +277,13 @@ def _draw_rows(ax: Axes, means: Floats, X: object, color: Any, *, legends: bool)
     numeric = color is not None and is_numeric(color)
     groups = [all_rows] if color is None or numeric else categories(color)
     outside = fills_figure(ax)  # before a color bar takes part of the figure
-    points = _draw_groups(ax, means, _row_weights(X, n), groups, np.asarray(color, np.float64) if numeric else None)
+    points = _draw_groups(ax, means, row_weights(X, n), groups, np.asarray(color, np.float64) if numeric else None)
     counts = np.concatenate([p.counts for p in points])
     unit = unit_area(float(counts.max()))
     if legends:
         handles, names = _legend_entries(groups if len(groups) > 1 or groups[0].name else [], counts, unit)
         _draw_legend(ax, handles, names, outside=outside)
     return np.concatenate([p.positions for p in points]), areas(counts, unit)
-
-
-def _row_weights(X: object, n: int) -> Floats:
-    """Return the weights of the rows of a table; 1 if it has none."""
-    weights = getattr(X, "weights", None)
-    return np.ones(n) if weights is None else np.asarray(weights, np.float64)
 
 
 def _draw_groups(

@@ -33,8 +33,8 @@ def posterior_density(model: BaseEstimator, row: Any, *, n_points: int = POINTS)
 
     Parameters
     ----------
-    model : fitted LogisticPCA or ClippedPCA
-        A model of two dimensions.
+    model : fitted ItemResponseModel, LogisticPCA or ClippedPCA
+        A model of two dimensions, without columns of numbers.
     row : table of one row, or array of shape (columns,)
         The row; missing values are ignored.
     n_points : int
@@ -60,12 +60,12 @@ def posterior_density(model: BaseEstimator, row: Any, *, n_points: int = POINTS)
     table = _one_row(model, row)
     if len(model.components_) != 2:
         raise ValueError(f"Contours need a model of two dimensions; this one has {len(model.components_)}.")
-    cells = table.to_float()[0]
+    cells, binary = table.to_float()[0], ~table.layout.is_level
     mean, covariance = model.transform(table, return_cov=True)
     center, sd = mean[0], np.sqrt(np.diagonal(covariance[0]))
     for half_width in HALF_WIDTHS:
         x, y = (np.linspace(c - half_width * s, c + half_width * s, n_points) for c, s in zip(center, sd, strict=True))
-        density = _density(model, cells, x, y)
+        density = _density(model, cells, binary, x, y)
         center, covariance = moments(x, y, density)
         sd = np.sqrt(np.diagonal(covariance))
     return x, y, density
@@ -85,8 +85,8 @@ def posterior(
 
     Parameters
     ----------
-    model : fitted LogisticPCA or ClippedPCA
-        A model of two dimensions.
+    model : fitted ItemResponseModel, LogisticPCA or ClippedPCA
+        A model of two dimensions, without columns of numbers.
     row : table of one row, or array of shape (columns,)
         The row; missing values are ignored.
     masses : sequence of float, default=(0.5, 0.9, 0.99)
@@ -105,10 +105,9 @@ def posterior(
     >>> import matplotlib
     >>> matplotlib.use("Agg")
     >>> from hiddenbits import LogisticPCA, plots
-    >>> from hiddenbits.options import Variational
     >>> from hiddenbits.datasets import simulate_prototypes
     >>> rows, _ = simulate_prototypes(random_state=0)
-    >>> model = LogisticPCA(2, method=Variational(refine=False), random_state=0).fit(rows)
+    >>> model = LogisticPCA(2, refine=False, random_state=0).fit(rows)
     >>> plots.posterior(model, rows[0]).get_xlabel()
     'dimension 1'
     """
@@ -165,7 +164,7 @@ def level_of(density: Floats, mass: float) -> float:
     return float(np.interp(mass * inside[-1], inside, ordered))
 
 
-def _density(model: BaseEstimator, cells: Floats, x: Floats, y: Floats) -> Floats:
+def _density(model: BaseEstimator, cells: Floats, binary: NDArray[np.bool_], x: Floats, y: Floats) -> Floats:
     """Return p(x | row) on the grid: ln p is Sum ln P(t | x) over the observed cells, minus |x|^2 / 2."""
     points = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
     observed = ~np.isnan(cells)
@@ -174,7 +173,7 @@ def _density(model: BaseEstimator, cells: Floats, x: Floats, y: Floats) -> Float
     for start in range(0, len(points), step):
         piece = slice(start, start + step)
         p = np.clip(model.inverse_transform(points[piece])[:, observed], *P_RANGE)
-        log_p[piece] += np.log(p) @ cells[observed] + np.log1p(-p) @ (1.0 - cells[observed])
+        log_p[piece] += np.log(p) @ cells[observed] + np.log1p(-p) @ ((1.0 - cells) * binary)[observed]
     density = np.exp(log_p - log_p.max()).reshape(len(y), len(x))
     return np.asarray(density / (density.sum() * (x[1] - x[0]) * (y[1] - y[0])))
 
@@ -192,6 +191,8 @@ def _one_row(model: BaseEstimator, row: Any) -> Table:
     data = np.asarray(row)[None] if is_vector else row
     coded = model if hasattr(model, "coding_") else None
     table: Table = data if isinstance(data, Table) else open_table(data, threshold=model.threshold, recode=coded)
+    if table.n_numbers:
+        raise ValueError("Contours need a model without columns of numbers.")
     if table.shape[0] != 1:
         raise ValueError(f"posterior needs one row, got {table.shape[0]}.")
     return table

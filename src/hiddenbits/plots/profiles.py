@@ -172,6 +172,12 @@ def column_names(model: BaseEstimator) -> Any:
     return np.array([f"x{j}" for j in range(model.n_features_in_)] if names is None else list(names), dtype=object)
 
 
+def row_weights(X: object, n: int) -> Floats:
+    """Return the weights of the rows of a table; 1 if it has none."""
+    weights = getattr(X, "weights", None)
+    return np.ones(n) if weights is None else np.asarray(weights, np.float64)
+
+
 def column_means(model: BaseEstimator, X: object) -> Floats:
     """Return the share of 1s of each column of a table, read as the fit read it."""
     from hiddenbits import evaluate, open_table

@@ -30,7 +30,7 @@ def originals(folder: Path) -> list[bytes]:
         hiddenbits.IndependentColumns().fit(hiddenbits.open_table(X, names=[f"question {j}" for j in range(7)])),
         hiddenbits.IndependentColumns().partial_fit(X),
         hiddenbits.LogisticPCA(2, random_state=0).fit(X),
-        hiddenbits.LogisticPCA(1, method=hiddenbits.options.Variational(refine=False), random_state=0).partial_fit(X),
+        hiddenbits.LogisticPCA(1, refine=False, random_state=0).partial_fit(X),
         hiddenbits.ClippedPCA(2, random_state=0).fit(X),
         hiddenbits.ClippedPCA(1, random_state=0).partial_fit(X),
     ]

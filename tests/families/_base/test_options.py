@@ -8,11 +8,11 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 import hiddenbits
-from hiddenbits import BinarySparseCoding, CombinationMachine, LogisticPCA
+from hiddenbits import BinarySparseCoding, CombinationMachine
 from hiddenbits.families._base.callbacks import CallbackSupportMixin  # before scikit-learn 1.9 a stand-in
 from hiddenbits.families._base.parameters import COMMON
 from hiddenbits.families._base.persistence import ESTIMATORS
-from hiddenbits.options import Annealing, Quadrature
+from hiddenbits.options import Annealing
 from hiddenbits.store import read, write
 
 pytestmark = pytest.mark.core
@@ -52,7 +52,6 @@ def test_a_copy_has_options_of_its_own():
         (BinarySparseCoding(2, schedule=Annealing(cut_from=0.9)), "cut_from=0.9 is after cut_to"),
         (BinarySparseCoding(schedule="fast"), "'schedule' parameter of BinarySparseCoding must be an instance of"),
         (CombinationMachine(start=Annealing()), "'start' parameter of CombinationMachine must be"),
-        (LogisticPCA(method=Quadrature(n_nodes=1)), "'n_nodes' parameter of Quadrature must be"),
     ],
 )
 def test_what_is_refused(model, said):

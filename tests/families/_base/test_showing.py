@@ -14,6 +14,7 @@ from hiddenbits import (
     CombinationMachine,
     HiddenTree,
     IndependentColumns,
+    ItemResponseModel,
     LatentClassAnalysis,
     LogisticPCA,
     NoisyOrNetwork,
@@ -72,7 +73,7 @@ def test_the_story_has_the_score_next_to_that_of_independent_columns(rows):
     "model",
     [
         LatentClassAnalysis(2, prior_strength=0, tol=1e-10, n_init=1, random_state=0),
-        LogisticPCA(1, method="quadrature", ridge=0, tol=1e-10, random_state=0),
+        ItemResponseModel(tol=1e-10, random_state=0),
     ],
     ids=lambda model: type(model).__name__,
 )
@@ -82,7 +83,7 @@ def test_a_fit_of_maximum_likelihood_has_the_line_of_a_paper(rows, model):
         f"log-likelihood {fit.log_likelihood:,.2f}; {fit.n_parameters} parameters; AIC {fit.aic:,.2f}; "
         f"BIC {fit.bic:,.2f}; adjusted BIC {fit.sabic:,.2f}"
     )
-    with_prior = {"prior_strength": 1.0} if isinstance(model, LatentClassAnalysis) else {"ridge": 0.5}
+    with_prior = {"prior_strength": 1.0} if isinstance(model, LatentClassAnalysis) else {"guessing": True}
     assert "fit" not in clone(model).set_params(**with_prior).fit(rows).summary().story
 
 

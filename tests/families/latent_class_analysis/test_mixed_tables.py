@@ -141,7 +141,7 @@ def test_comparisons(frame):
         warnings.simplefilter("ignore")
         compared = evaluate.compare(open_table(frame, column_types=TYPES))
     parameters = {entry.model: entry.n_parameters for entry in compared.entries}
-    assert parameters == {"LatentClassAnalysis": 19, "IndependentColumns": 9}
+    assert parameters == {"LatentClassAnalysis": 19, "IndependentColumns": 9, "ItemResponseModel": 16}
     assert compared.entries[0].model == "LatentClassAnalysis"
 
 

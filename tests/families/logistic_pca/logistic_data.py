@@ -4,7 +4,6 @@ import numpy as np
 
 from hiddenbits import open_table
 from hiddenbits.engine import Local, Settings, block_height, fit_em
-from hiddenbits.families.logistic_pca.grid_em import LogisticGrid
 from hiddenbits.families.logistic_pca.model import Logistic
 from hiddenbits.families.logistic_pca.params import LogisticParams
 from hiddenbits.families.logistic_pca.refine import RefinedLogistic
@@ -51,4 +50,4 @@ def rows_of(model, function, params, X):
     return np.concatenate([getattr(model, function)(params, shared, block) for block in grid.blocks])
 
 
-__all__ = ["Logistic", "LogisticGrid", "RefinedLogistic", "fit", "rows_of", "small_start", "synth"]
+__all__ = ["Logistic", "RefinedLogistic", "fit", "rows_of", "small_start", "synth"]

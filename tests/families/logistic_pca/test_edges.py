@@ -7,7 +7,7 @@ import pytest
 from scipy.integrate import quad
 
 from hiddenbits.families.logistic_pca.params import LogisticParams
-from tests.families.logistic_pca.logistic_data import Logistic, LogisticGrid, rows_of
+from tests.families.logistic_pca.logistic_data import Logistic, rows_of
 from tests.oracle.integration import sharp_log_likelihood
 
 pytestmark = pytest.mark.core
@@ -58,8 +58,7 @@ def test_one_dimension_equals_adaptive_integration(seed):
     rows = rows[::2]
     truth = [by_quad(params, row) for row in rows]
     assert min(truth) < -30
-    for model in (Logistic(1), LogisticGrid(1)):
-        np.testing.assert_allclose(rows_of(model, "log_likelihood", params, rows), truth, rtol=1e-9, atol=1e-7)
+    np.testing.assert_allclose(rows_of(Logistic(1), "log_likelihood", params, rows), truth, rtol=1e-9, atol=1e-7)
 
 
 def test_the_oracle_equals_adaptive_integration():
@@ -74,7 +73,7 @@ def test_a_bit_that_contradicts_a_certain_one_costs_all_of_it():
     row = np.array([0.0, 1.0])
     truth = by_quad(params, row)
     assert -501 < truth < -490
-    assert rows_of(LogisticGrid(1), "log_likelihood", params, row[None]) == pytest.approx([truth], abs=1e-6)
+    assert rows_of(Logistic(1), "log_likelihood", params, row[None]) == pytest.approx([truth], abs=1e-6)
 
 
 @pytest.mark.slow
@@ -86,14 +85,13 @@ def test_two_dimensions_estimate_with_an_honest_error(seed):
     """
     params, rows = sharp(seed, 2)
     truth = np.array([sharp_log_likelihood(params.loadings, params.intercepts, row) for row in rows])
-    for model in (Logistic(2), LogisticGrid(2)):
-        assert model.rule(params) is None
-        found, error = rows_of(model, "likelihood_and_error", params, rows).T
-        away = found - truth
-        assert np.abs(away).max() < 0.2
-        assert (error > 0).all()
-        assert np.abs(away / error).max() < 4.0
-        assert np.sqrt(np.mean((away / error) ** 2)) < 1.5
+    assert Logistic(2).rule(params) is None
+    found, error = rows_of(Logistic(2), "likelihood_and_error", params, rows).T
+    away = found - truth
+    assert np.abs(away).max() < 0.2
+    assert (error > 0).all()
+    assert np.abs(away / error).max() < 4.0
+    assert np.sqrt(np.mean((away / error) ** 2)) < 1.5
 
 
 def test_certain_bits_have_probability_one_at_most():

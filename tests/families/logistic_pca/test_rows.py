@@ -8,13 +8,11 @@ import pytest
 from hiddenbits import LogisticPCA, open_table
 from hiddenbits.families.logistic_pca.params import LogisticParams
 from hiddenbits.maths import gauss_hermite
-from hiddenbits.options import Quadrature, Variational
 from tests.contracts.test_fit import structured_rows
-from tests.families.logistic_pca.logistic_data import Logistic, LogisticGrid, RefinedLogistic, rows_of, synth
+from tests.families.logistic_pca.logistic_data import Logistic, RefinedLogistic, rows_of, synth
 from tests.oracle.integration import Plane
 
 pytestmark = [pytest.mark.core, pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")]
-SAMPLE = Quadrature(nodes="draws", n_nodes=2000)
 
 
 def some_rows(rng, n, d):
@@ -42,9 +40,8 @@ def test_grid_answers_equal_integration(q, size):
         ("leave_one_out", plane.leave_one_out),
     ):
         np.testing.assert_allclose(rows_of(model, function, params, rows), [truth(r) for r in rows], atol=1e-7, rtol=0)
-    exact = LogisticGrid(q)
     means = np.array([plane.moments(row)[0] for row in rows])
-    np.testing.assert_allclose(rows_of(exact, "posterior", params, rows), means, rtol=0, atol=1e-7)
+    np.testing.assert_allclose(rows_of(RefinedLogistic(q), "posterior", params, rows), means, rtol=0, atol=1e-7)
 
 
 @pytest.mark.thin(3)
@@ -161,13 +158,13 @@ def test_verbs_fit_together():
     assert (np.abs(drawn.mean(axis=0) - X.mean(axis=0)) < 5 * se + 0.01).all()
 
 
-@pytest.mark.parametrize("method", ["variational", Quadrature(n_nodes=9), "sampling"], ids=str)
+@pytest.mark.parametrize("refine", [True, False])
 @pytest.mark.parametrize(
     ("n", "d", "q"), [(1, 5, 1), (2, 1, 1), (40, 2, 2), (3, 30, 2)], ids=["one row", "one column", "q = d", "wide"]
 )
-def test_small_tables(method, n, d, q):
+def test_small_tables(refine, n, d, q):
     X = np.random.default_rng(0).integers(0, 2, (n, d)).astype(float)
-    model = LogisticPCA(q, method=method, random_state=0, max_iter=200).fit(X)
+    model = LogisticPCA(q, refine=refine, random_state=0, max_iter=200).fit(X)
     assert model.stop_reason_ in ("converged", "max_iter")
     for result in (model.score_samples(X), model.transform(X), model._cell_probabilities(X), model.components_):
         assert np.isfinite(result).all()
@@ -176,27 +173,26 @@ def test_small_tables(method, n, d, q):
 
 @pytest.mark.filterwarnings("ignore::hiddenbits.exceptions.UnobservedColumnsWarning")
 @pytest.mark.parametrize("ridge", [0.0, 0.1])
-@pytest.mark.parametrize("method", ["variational", "quadrature"])
-def test_constant_and_missing_columns_and_rows(method, ridge):
+@pytest.mark.parametrize("refine", [True, False])
+def test_constant_and_missing_columns_and_rows(refine, ridge):
     rng = np.random.default_rng(0)
     X = structured_rows(rng, 300, 8, missing=True)
     X[:, 1], X[:, 4], X[:, 6] = 1.0, 0.0, np.nan
     X[5] = np.nan
-    model = LogisticPCA(2, method=method, ridge=ridge, random_state=0, max_iter=300).fit(X)
+    model = LogisticPCA(2, refine=refine, ridge=ridge, random_state=0, max_iter=300).fit(X)
     assert model.stop_reason_ in ("converged", "max_iter")
     p = model.complete(X)[5]  # a row that says nothing gets the margins of the model
     assert p[1] > 0.98
     assert p[4] < 0.02
     np.testing.assert_allclose(model.components_[:, 6], 0.0, atol=1e-6)
     assert p[6] == pytest.approx(0.5, abs=1e-6)
-    if method == "variational":
-        np.testing.assert_allclose(model.transform(X)[5], 0.0, atol=1e-9)
+    np.testing.assert_allclose(model.transform(X)[5], 0.0, atol=1e-9)
 
 
 def test_float32_estimator_agrees():
     X = synth(1, 0.1)
-    wide = LogisticPCA(2, method=Variational(refine=False), random_state=0).fit(X)
-    narrow = LogisticPCA(2, method=Variational(refine=False, dtype="float32"), random_state=0).fit(X)
+    wide = LogisticPCA(2, refine=False, random_state=0).fit(X)
+    narrow = LogisticPCA(2, refine=False, dtype="float32", random_state=0).fit(X)
     np.testing.assert_allclose(narrow.score_samples(X), wide.score_samples(X), rtol=0, atol=2e-2)
     assert narrow.score(X) == pytest.approx(wide.score(X), rel=1e-4)
 
@@ -207,8 +203,8 @@ def test_online_learning_reaches_what_full_passes_reach(monkeypatch):
     monkeypatch.setattr("hiddenbits.families._base.estimator.block_height", lambda footprint: 128)
     rng = np.random.default_rng(0)
     X, _ = Logistic(2).sample(params_of(rng, 20, 2), 6000, rng)
-    full = LogisticPCA(2, method=Variational(refine=False), random_state=0).fit(X)
-    online = LogisticPCA(2, method=Variational(refine=False), random_state=0)
+    full = LogisticPCA(2, refine=False, random_state=0).fit(X)
+    online = LogisticPCA(2, refine=False, random_state=0)
     for start in range(0, 6000, 1000):
         online.partial_fit(X[start : start + 1000])
     assert online.score(X) > full.score(X) - 0.05
@@ -217,24 +213,6 @@ def test_online_learning_reaches_what_full_passes_reach(monkeypatch):
     assert 1e-6 < np.abs(full.components_ - before).max() < 0.3
     refined = LogisticPCA(2, random_state=0, online_passes=1).fit(X)
     assert refined.partial_fit(X[:300]).score(X) > full.score(X) - 0.05
-
-
-def test_quadrature_warns_where_its_grid_is_too_coarse():
-    X = synth(0, 0.02)
-    with pytest.warns(match="too coarse"):
-        LogisticPCA(2, method=Quadrature(n_nodes=7), ridge=0.0, random_state=0).fit(X)
-    with pytest.raises(ValueError, match="1 to 3 dimensions"):
-        LogisticPCA(4, method="quadrature").fit(X)
-
-
-@pytest.mark.slow
-def test_sampling_em_is_maximum_likelihood_on_its_sample():
-    X = synth(3, 0.05)
-    model = LogisticPCA(2, method=SAMPLE, ridge=0.0, random_state=0).fit(X)
-    assert (np.diff(model.trace_) >= -1e-9).all()
-    assert -model.score(X) == pytest.approx(4.93, abs=0.02)  # exact EM: 4.929
-    other = LogisticPCA(2, method=SAMPLE, ridge=0.0, tol=1.0, random_state=1).fit(X)
-    assert not np.array_equal(model.components_, other.components_)
 
 
 def test_missing_cells_are_completed_from_the_map():

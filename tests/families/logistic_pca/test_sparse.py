@@ -25,11 +25,9 @@ from hiddenbits.families.logistic_pca.sparse.expectations import (
 from hiddenbits.families.logistic_pca.sparse.model import SparseLogistic
 from hiddenbits.maths.gauss_hermite import hermite
 from hiddenbits.maths.packed_symmetric import pack, unpack
-from hiddenbits.options import Variational
 from tests.contracts.conftest import NotResident
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-ONES = Variational(cost="ones")
 
 
 def rows_of_a_map(seed, n=4000, d=30, level=-3.0, q=2):
@@ -42,7 +40,7 @@ def rows_of_a_map(seed, n=4000, d=30, level=-3.0, q=2):
 @pytest.fixture(scope="module")
 def fitted():
     X = rows_of_a_map(0)
-    return X, LogisticPCA(2, method=ONES, random_state=0).fit(X)
+    return X, LogisticPCA(2, cost="ones", random_state=0).fit(X)
 
 
 def exact_objective(model, X):
@@ -137,7 +135,7 @@ def test_likelihood_of_rows_with_few_of_many_rare_columns(monkeypatch):
 
 def test_online_passes_come_near_the_fit(fitted):
     X, model = fitted
-    online = LogisticPCA(2, method=ONES, online_passes=2, max_iter=2, random_state=0).fit(X)
+    online = LogisticPCA(2, cost="ones", online_passes=2, max_iter=2, random_state=0).fit(X)
     assert online.cost_ == "ones"
     assert abs(online.score(X) - model.score(X)) < 0.02
 
@@ -146,7 +144,7 @@ def test_online_passes_come_near_the_fit(fitted):
 def test_compiled_steps_through_cells_equal_the_readable_ones(fitted, monkeypatch):
     pytest.importorskip("numba")
     X, _ = fitted
-    quick = LogisticPCA(2, method=ONES, max_iter=6, tol=0.0, random_state=0)
+    quick = LogisticPCA(2, cost="ones", max_iter=6, tol=0.0, random_state=0)
     fast = quick.fit(X)._params.joint
     monkeypatch.setattr(sparse_model, "_compiled", lambda: None)
     np.testing.assert_allclose(quick.fit(X)._params.joint, fast, atol=1e-9)
@@ -158,8 +156,8 @@ def test_fit_is_as_good_as_one_over_all_cells(seed, q):
     """Held-out rows lose at most 1% of what the map gains over independent bits."""
     X = rows_of_a_map(seed, n=6000, q=q)
     train, test = X[:4000], X[4000:]
-    cells = LogisticPCA(q, method=Variational(cost="cells"), random_state=0).fit(train)
-    ones = LogisticPCA(q, method=ONES, random_state=0).fit(train)
+    cells = LogisticPCA(q, cost="cells", random_state=0).fit(train)
+    ones = LogisticPCA(q, cost="ones", random_state=0).fit(train)
     assert (cells.cost_, ones.cost_) == ("cells", "ones")
     assert ones.converged_
     gain = cells.score(test) - IndependentColumns().fit(train).score(test)
@@ -180,7 +178,7 @@ def test_rows_far_out_do_not_let_the_objective_run_away():
     X = (rng.random((2000, 1000)) < 0.003).astype(np.uint8)
     X[:30, :300] |= rng.random((30, 300)) < 0.1
     X[30:60, 300:600] |= rng.random((30, 300)) < 0.1
-    model = LogisticPCA(2, method=ONES, tol=1e-6, random_state=0).fit(X)
+    model = LogisticPCA(2, cost="ones", tol=1e-6, random_state=0).fit(X)
     gains = np.diff(model.trace_)[-20:] / len(X)
     assert np.abs(gains).max() < 0.005
     assert abs(model.trace_[-1] / len(X) - exact_objective(model, X)) < 0.015
@@ -190,7 +188,7 @@ def test_rows_far_out_do_not_let_the_objective_run_away():
 def test_empty_columns_share_one_map_and_change_little(fitted):
     X, model = fitted
     wide = np.hstack([X, np.zeros((len(X), 20), np.uint8)])
-    other = LogisticPCA(2, method=ONES, random_state=0).fit(wide)
+    other = LogisticPCA(2, cost="ones", random_state=0).fit(wide)
     assert len(np.unique(other.components_[:, 30:], axis=1).T) == 1
     assert abs(other.score(wide[:500]) - model.score(X[:500])) < 0.02
 
@@ -216,7 +214,7 @@ def test_same_bits_on_threads_and_from_parts(fitted, q):
 @pytest.mark.full
 def test_weights_equal_repeats(fitted):
     X, _ = fitted
-    twice = LogisticPCA(2, method=ONES, max_iter=20, tol=0.01, random_state=0)
+    twice = LogisticPCA(2, cost="ones", max_iter=20, tol=0.01, random_state=0)
     weighed = twice.fit(X, sample_weight=np.full(len(X), 2.0))._params
     repeated = twice.fit(np.vstack([X, X]))._params
     np.testing.assert_allclose(weighed.joint, repeated.joint, atol=1e-6)
@@ -228,9 +226,9 @@ def test_cost_is_chosen_and_reported(fitted, tmp_path, monkeypatch):
     incomplete = X.astype(float)
     incomplete[0, 0] = np.nan
     with pytest.raises(ValueError, match="without missing values; this one has 1"):
-        LogisticPCA(2, method=ONES).fit(incomplete)
+        LogisticPCA(2, cost="ones").fit(incomplete)
     with pytest.raises(ValueError, match="refine=True"):
-        LogisticPCA(2, method=Variational(cost="ones", refine=False)).fit(X)
+        LogisticPCA(2, cost="ones", refine=False).fit(X)
     monkeypatch.setattr(model_choice, "LARGE_TABLE", 1.0)  # "auto" chooses the 1s of sparse complete tables
     sparse_rows = sparse.csr_array((X[:300] * (X[:300].cumsum(axis=1) == 1)).astype(float))
     quick = LogisticPCA(2, random_state=0, tol=0.1)

@@ -47,7 +47,7 @@ from hiddenbits.engine import (
 from hiddenbits.families._base import information, partial_fit, persistence
 from hiddenbits.families._base.callbacks import CallbackSupportMixin, report_to_callbacks, with_callbacks
 from hiddenbits.families._base.columns import column_sizes
-from hiddenbits.families._base.fit_info import LIKELIHOOD, convergence_warnings, fit_info, maximum_likelihood
+from hiddenbits.families._base.fit_info import LIKELIHOOD, convergence_warnings, fit_info, maximum_likelihood, prior_of
 from hiddenbits.families._base.inputs import as_table, rows_of, seed_of, total_weight, warn_of_small_weights
 from hiddenbits.families._base.outputs import in_original_values, like_input, sampled_values
 from hiddenbits.families._base.parameters import ColumnTypes, HiddenParts
@@ -555,7 +555,7 @@ class ModelEstimator(CallbackSupportMixin, BaseEstimator, Generic[P, S]):  # typ
     @available_if(_has_criteria)  # type: ignore[untyped-decorator]
     def _without_prior(self) -> Self:
         """Return an unfitted copy without a prior, whose fit is maximum likelihood, as `aic` and `bic` need."""
-        unpenalized: Self = clone(self).set_params(**dict.fromkeys(self._prior_settings or (), 0.0))
+        unpenalized: Self = clone(self).set_params(**dict.fromkeys(prior_of(self), 0.0))
         return unpenalized
 
     @available_if(_has_criteria)  # type: ignore[untyped-decorator]

@@ -8,7 +8,6 @@ from typing import Literal, get_args
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
-MOST_NODES = 1_000_000  # nodes of a grid: an array of nodes x columns is held in memory
 DRAWS = [Interval(Integral, 2, 100_000, closed="both")]  # Monte Carlo draws per row, all in memory
 
 N_INIT: list[object] = [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})]

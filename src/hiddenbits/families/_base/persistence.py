@@ -43,6 +43,7 @@ E = TypeVar("E")
 NAMES = (
     "IndependentColumns",
     "LatentClassAnalysis",
+    "ItemResponseModel",
     "LogisticPCA",
     "ClippedPCA",
     "CombinationMachine",
@@ -188,18 +189,21 @@ def restored(kind: str, meta: Any, arrays: Any) -> Any:
     estimator._restore_extra_meta({name: meta[name] for name in meta.keys() - META_KEYS - {CODING, TABLE_VERSION}})
     require_finite(array for name, array in arrays.items() if name != "restarts")
     n_columns, names = meta["n_features_in"], meta["feature_names_in"]
-    estimator.coding_ = restored_coding(meta, n_columns, names)  # before `_model`, which needs its levels
+    estimator.coding_ = restored_coding(meta, n_columns, names)  # before `_model`, which needs its columns
+    require(is_count(n_columns), "the number of columns is not a count")
+    require_names(names, n_columns)
+    if names is not None:
+        estimator.feature_names_in_ = np.array(names, dtype=object)
+    estimator.n_features_in_ = n_columns
     model = estimator._model()
     params = exactly(model.params_type, unprefixed("params", arrays), "parameters")
     flaw = params.flaw() or model.mismatch(params)
     require(flaw is None, str(flaw))
     sizes = column_sizes(estimator)
-    matches = is_count(n_columns) and (n_columns if sizes is None else sum(sizes)) == params.n_columns
-    require(matches, "the number of columns does not fit its arrays")
-    require_names(names, n_columns)
-    if names is not None:
-        estimator.feature_names_in_ = np.array(names, dtype=object)
-    estimator.n_features_in_ = n_columns
+    require(
+        (n_columns if sizes is None else sum(sizes)) == params.n_columns,
+        "the number of columns does not fit its arrays",
+    )
     estimator._table_version = restored_version(meta)
     estimator.__dict__.update(_restored_record(params, model, meta, arrays))
     if meta["running"] is not None:

@@ -36,7 +36,8 @@ def _limits(parts: HiddenParts, size: int, table: Table, *, more_rows: bool) -> 
     """Return upper limits of a size, each with its reason."""
     n_rows, n_columns = table.shape
     if parts.limited_by == "columns":
-        return [(n_columns, f"{n_columns:,} columns (n_features={n_columns})")]
+        n_features = table.n_columns
+        return [(n_features, f"{n_features:,} columns (n_features={n_features})")]
     per_row = "" if parts.per_row == 1 else f", and {parts.per_row:,} for each are more than enough"
     limits = []
     if not more_rows:

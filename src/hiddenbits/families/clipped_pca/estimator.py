@@ -96,7 +96,8 @@ class ClippedPCA(LatentSpaceEstimator[ClippedParams, ClippedStats]):
 
     See Also
     --------
-    LogisticPCA : Logistic factor analysis (item response models) by maximum likelihood.
+    LogisticPCA : Logistic instead of probit.
+    ItemResponseModel : Item response models, by maximum likelihood.
     tetrachoric : The correlations, with standard errors.
 
     References

@@ -120,7 +120,7 @@ class LatentClassAnalysis(ClassesEstimator[NodeParams, NodeCounts]):
     See Also
     --------
     TreeMixture : Classes within which columns may depend on each other.
-    LogisticPCA : Continuous dimensions instead of classes (item response models).
+    ItemResponseModel : Continuous dimensions instead of classes.
 
     References
     ----------

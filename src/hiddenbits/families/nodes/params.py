@@ -209,7 +209,7 @@ class NodeCounts(Statistics):
     ones: Annotated[Floats, "d? K"]
     observed: Annotated[Floats, "[d] K"]
 
-    nested: ClassVar = ("ones", "observed", "classes")
+    nested: ClassVar[tuple[str, ...]] = ("ones", "observed", "classes")
 
     def cells(self, layout: Layout) -> Floats:
         """Return the expected number of observed cells of each bit's column at each node, (d, K) or a single row."""

@@ -37,14 +37,24 @@ def footprint(n_nodes: int, n_columns: int, row_cells: float) -> Footprint:
     return Footprint(working=dense + 2 * n_nodes, statistics=n_columns * n_nodes, flops=4 * row_cells * n_nodes)
 
 
+def _varying(scores: NodeScores, block: Block, x: Operand, slot: str | None = None) -> Floats:
+    """Return the part of ln P(x, node) that depends on the cells: x.a, and ln p of the numbers."""
+    of_bits = product(x, scores.x_coefs, slot)
+    return of_bits if scores.numbers is None else np.asarray(of_bits + scores.numbers.log_densities(block))
+
+
+def log_joint(scores: NodeScores, block: Block) -> Floats:
+    """Return ln P(observed cells, node) of each row, (n, K)."""
+    x, o = block.operands()
+    return np.asarray(_varying(scores, block, x) + _offsets(scores, o))
+
+
 def _posterior(
     scores: NodeScores, block: Block, weights: Floats | None, slot: str | None = None
 ) -> tuple[Floats, Floats, Operand, Operand]:
     """Return r (times the row's weight if `weights` are given), ln P(x) and the operands of the block."""
     x, o = block.operands()
-    r = product(x, scores.x_coefs, slot)  # x.a; softmax_rows turns it into r in place
-    if scores.numbers is not None:
-        r = r + scores.numbers.log_densities(block)
+    r = _varying(scores, block, x, slot)  # softmax_rows turns it into r in place
     log_p = softmax_rows(r, _offsets(scores, o), weights, shift=scores.may_vanish)
     return r, log_p, x, o
 

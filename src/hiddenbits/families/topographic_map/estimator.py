@@ -18,7 +18,7 @@ from hiddenbits.display import SummaryTable
 from hiddenbits.engine import Outcome, Settings, fit_em, fit_persistent
 from hiddenbits.families._base.columns import table_by_column
 from hiddenbits.families._base.inputs import seed_of, shuffled
-from hiddenbits.families._base.parameters import COMMON, MOST_NODES, HiddenParts
+from hiddenbits.families._base.parameters import COMMON, HiddenParts
 from hiddenbits.families._base.transformer import LatentEstimator
 from hiddenbits.families.nodes.params import NodeCounts
 from hiddenbits.families.topographic_map.model import MAX_GRID_DIMENSIONS, Topographic
@@ -126,7 +126,7 @@ class TopographicMap(LatentEstimator[TopographicParams, NodeCounts]):
         **COMMON,
         "tol": [*COMMON["tol"], None],
         "n_components": [Interval(Integral, 1, None, closed="left")],
-        "n_points": [Interval(Integral, 2, MOST_NODES, closed="both"), None],
+        "n_points": [Interval(Integral, 2, 1_000_000, closed="both"), None],  # points x columns are held in memory
         "n_features": [Interval(Integral, 1, 100_000, closed="both"), None],
         "length_scale": [Interval(Real, 0, None, closed="neither"), None],
         "ridge": [Interval(Real, 0, None, closed="left")],

@@ -1,0 +1,1 @@
+"""Item response models: one to three latent dimensions behind items of every type."""
