@@ -188,7 +188,8 @@ def bad_cell(
         return TableError(f"{where}: infinity ({shown}) is not a bit. Use NaN for a cell that was not observed.")
     return TableError(
         f"{where}: {shown} is not a bit. Cells must be 0, 1 or empty. Recode the column, or set threshold= to make "
-        "numbers binary. LatentClassAnalysis models other columns with column_types='nominal' or 'continuous'."
+        "numbers binary. LatentClassAnalysis and ItemResponseModel model other columns: column_types='ordinal', "
+        "'nominal' or 'continuous'."
     )
 
 

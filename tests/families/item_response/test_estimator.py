@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from scipy.special import expit
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 from hiddenbits import ItemResponseModel
+from hiddenbits.exceptions import AmbiguousColumnsError
 
 
 def rasch_rows(n=500, d=6, seed=0, slopes=1.0):
@@ -64,3 +66,21 @@ def test_partial_fit_comes_close_to_fit():
     for start in range(0, 6000, 1000):
         model.partial_fit(X[start : start + 1000])
     assert model.score(X) > ItemResponseModel(random_state=0).fit(X).score(X) - 0.005
+
+
+def test_words_of_no_known_order_are_not_ordered_by_chance():
+    pd = pytest.importorskip("pandas")
+    words = np.array(["nee", "soms", "vaak", "altijd"])
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({f"q{j}": words[rng.integers(0, 4, 200)] for j in range(3)})
+    with pytest.raises(AmbiguousColumnsError, match=r"order of the levels of 'q0', 'q1', 'q2'.*lowest, ..., highest"):
+        ItemResponseModel(column_types="ordinal").fit(frame)
+    model = ItemResponseModel(column_types={name: list(words) for name in frame}).fit(frame)
+    assert model.answer_names_[:3] == ["q0=soms", "q0=vaak", "q0=altijd"]
+
+
+def test_an_item_that_all_answer_alike_is_named():
+    X = rasch_rows(300, 4)
+    X[:, 2] = 1.0
+    with pytest.warns(ConvergenceWarning, match="of x2 have no finite estimate"):
+        ItemResponseModel().fit(X)

@@ -132,7 +132,7 @@ def test_rows_of_other_bits_are_refused(fitted):
 
 def test_numbers_of_levels_in_an_array_need_a_word(tmp_path):
     answers = np.array([[1, 2], [2, 3], [3, 1], [1, 2]])
-    with pytest.raises(TableError, match=r"row 0, column 1: 2.* is not a bit.*column_types='nominal'"):
+    with pytest.raises(TableError, match=r"row 0, column 1: 2.* is not a bit.*column_types='ordinal'"):
         LatentClassAnalysis(1).fit(answers)
     assert LatentClassAnalysis(1, column_types="nominal").fit(answers)._params.layout.sizes == (3, 3)
     model = LatentClassAnalysis(1, column_types={0: "nominal", 1: [1, 2, 3, 4]}).fit(answers)

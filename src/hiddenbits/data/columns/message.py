@@ -64,6 +64,18 @@ def ambiguous_columns_error(
     return AmbiguousColumnsError("\n".join([first_line, *lines]), columns, [c.name for c in ambiguous])
 
 
+def unordered_columns_error(unordered: Columns, columns: Columns) -> AmbiguousColumnsError:
+    """Return the error about ordinal columns whose levels are words of no known scale."""
+    first = unordered[0]
+    levels = "" if values_hidden() else f" (its levels are {_list_values(_valid_values(first))})"
+    return AmbiguousColumnsError(
+        f"The order of the levels of {_names(unordered, columns)} is not known. List them, or make the columns "
+        f"nominal: column_types={{{first.name!r}: [lowest, ..., highest]}}{levels}.",
+        columns,
+        [c.name for c in unordered],
+    )
+
+
 def pairs_error(row: str, item: str, columns: Columns, *, offers: Collection[str]) -> AmbiguousColumnsError:
     """Return the error about a table that has a line for each pair of a row and an item."""
     remedy = (

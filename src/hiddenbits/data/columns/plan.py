@@ -16,7 +16,13 @@ from hiddenbits.data.coding.choices import ONE_HOT, THRESHOLD_RULE, Choices, Col
 from hiddenbits.data.coding.coded_columns import MULTI_BIT, NUMBERS, CodedColumn, Coding
 from hiddenbits.data.coding.vocabulary import is_id_name, key_of, plain_number
 from hiddenbits.data.columns.describe import MAX_NOMINAL_VALUES, ColumnDescription, describe_column
-from hiddenbits.data.columns.message import ambiguous_columns_error, excluded_message, pairs_error, recoded_message
+from hiddenbits.data.columns.message import (
+    ambiguous_columns_error,
+    excluded_message,
+    pairs_error,
+    recoded_message,
+    unordered_columns_error,
+)
 from hiddenbits.data.columns.profiles import ColumnProfile, is_infinite
 from hiddenbits.data.columns.protocol import Columns
 from hiddenbits.data.columns.shape import counts_rows, row_and_item
@@ -95,6 +101,7 @@ def plan(
     recoded: list[ColumnDescription] = []
     excluded: list[ColumnDescription] = []
     ambiguous: list[ColumnDescription] = []
+    unordered: list[ColumnDescription] = []
     excluded_names: list[str] = []
     ids: list[str] = []
     only_binary = choices.only_binary(names)
@@ -118,6 +125,7 @@ def plan(
         code = _code_column(profile, column, options, request)
         if code is not None:
             coded.append(_cut_at_quantiles(code, columns) if code.how == "quantiles" else code)
+            unordered += [column] if options.type == "ordinal" and _has_unknown_order(column) else []
             if code.how == "values" and column.inferred_type == "two values" and options.recode is None:
                 recoded.append(column)
         elif column.is_ambiguous or options.is_named:
@@ -125,6 +133,8 @@ def plan(
         else:
             excluded_names.append(name)
             excluded.append(column)
+    if unordered:
+        raise unordered_columns_error(unordered, descriptions)
     if ambiguous:
         raise ambiguous_columns_error(ambiguous, descriptions, offers=request.offers, levels=request.levels)
     if not coded and not excluded:
@@ -193,6 +203,12 @@ def _code_column(
         code = _code_as_binary(column)
     missing = tuple(plain_number(key) if isinstance(key, float) else key for key in options.missing or ())
     return None if code is None else replace(code, missing=missing)
+
+
+def _has_unknown_order(column: ColumnDescription) -> bool:
+    """Whether the levels of a column are words of no known scale."""
+    words = any(not isinstance(key_of(value), float) for value, _ in column.values)
+    return words and column.inferred_type != "ordinal" and len(column.values) > 2
 
 
 def _has_numbers(profile: ColumnProfile, options: ColumnOptions) -> bool:

@@ -34,7 +34,7 @@ from hiddenbits.quoting import quoted
 CHUNK_ROWS = 1 << 16  # rows that are coded at once, so that little memory is needed besides the rows
 MAX_COUNT = 2.0**53  # whole numbers up to here are exact
 MAX_UNKNOWN = 8  # values unknown from the fit that a message names
-READ_AS_MISSING = "LatentClassAnalysis and IndependentColumns can also read them as missing: handle_unknown='missing'."
+READ_AS_MISSING = "Models of columns of every type can also read them as missing: handle_unknown='missing'."
 TILE_ROWS = 2048  # rows transposed at a time, so that a tile of 128 columns stays in the cache
 
 

@@ -91,7 +91,7 @@ def _refuse_column_types(estimator: Estimator, table: Table) -> None:
     if table.coding_of_levels is not None and estimator.column_types is None:
         raise TableError(
             f"{name} needs binary columns, but this table has others. Specify which values are 1 with "
-            "recode=, or use LatentClassAnalysis."
+            "recode=, or use LatentClassAnalysis or ItemResponseModel."
         )
 
 

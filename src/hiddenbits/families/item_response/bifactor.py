@@ -92,7 +92,7 @@ class Bifactor(ItemResponse):
         """Return the nodes of the first stage."""
         return self.grid_points(grid.FIRST_SPACING[2])
 
-    def grid_points(self, spacing: float) -> Floats:
+    def grid_points(self, spacing: float, correlations: Floats | None = None) -> Floats:
         """Return the square grid of this spacing."""
         return grid.grid(2, spacing, whole=True)
 

@@ -45,8 +45,8 @@ def updated_correlations(points: Floats, counts: Floats, correlations: Floats) -
         return -float(counts @ grid.log_weights(points, as_correlations(vector, q)) / total)
 
     first = as_coordinates(correlations)
-    found = minimize(loss, first, method="BFGS", options={"gtol": 1e-8})
-    return as_correlations(found.x, q) if found.fun <= loss(first) else correlations
+    best = minimize(loss, first, method="BFGS", options={"gtol": 1e-8})
+    return as_correlations(best.x, q) if best.fun <= loss(first) else correlations
 
 
 def slopes_of_log_weights(points: Floats, correlations: Floats) -> tuple[Floats, Floats]:

@@ -34,6 +34,7 @@ from hiddenbits.maths.packed_symmetric import unpack
 from hiddenbits.store.validation import require
 
 MOST_DIMENSIONS = 3
+LARGEST_ESTIMABLE = 10.0, 25.0  # slope and intercept: beyond, the likelihood is flat, or without a maximum
 LOGISTIC_TO_NORMAL = 1.702  # as in mirt
 ALL = "all"  # a dimension on which all columns load
 
@@ -377,6 +378,20 @@ class ItemResponseModel(LatentSpaceEstimator[ItemParams, NodeCounts]):
         """Error of the log-likelihood of a row because of the nodes, in nats: a mean of simulated rows."""
         return self._model().node_error(self._params)
 
+    def _fit_warnings(self) -> list[str]:
+        params, names = self._params, column_names(self)
+        steep = (np.abs(params.slopes) > LARGEST_ESTIMABLE[0]).any(axis=1)
+        far = steep | (np.abs(params.intercepts) > LARGEST_ESTIMABLE[1])
+        columns = [names[j] for j in np.unique(params.columns[far].astype(np.intp))]
+        if not columns:
+            return super()._fit_warnings()
+        listed = ", ".join(columns[:5]) + (", ..." if len(columns) > 5 else "")
+        return [
+            *super()._fit_warnings(),
+            f"The slopes or intercepts of {listed} have no finite estimate: an answer is given by all rows or none, or "
+            "the item determines the position. Exclude such items, merge rare levels, or use fewer dimensions.",
+        ]
+
     @property
     def n_parameters_(self) -> int:
         """Number of free parameters: a rotation of dimensions without a pattern changes nothing."""
@@ -451,7 +466,9 @@ class ItemResponseModel(LatentSpaceEstimator[ItemParams, NodeCounts]):
         """Return the nodes, (K, q), their weights, and P(x = 1) and P(level) at each, (K, bits), for diagnostics."""
         params = self._params
         if isinstance(self._model(), Bifactor):
-            raise ValueError("This statistic is not available for bifactor models.")
+            raise ValueError(
+                "This statistic is not available for bifactor models. diagnostics.residual_pairs is, and so is bic."
+            )
         return params.points, params.weights, params.probabilities.T
 
     # -------------------------------------------------------------------------------------------- rows

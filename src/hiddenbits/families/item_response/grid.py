@@ -19,12 +19,20 @@ SPACING_RATIO = 1.25  # of the spacing to the narrowest posterior's standard dev
 MOST_NODES = {1: 2001, 2: 1 << 15, 3: 1 << 15}
 
 
-def grid(q: int, spacing: float, *, whole: bool = False) -> Floats:
-    """Return the points of a grid within the radius, (K, q); of the `whole` square, if axes must be separate."""
+def grid(q: int, spacing: float, correlations: Floats | None = None, *, whole: bool = False) -> Floats:
+    """Return the points of a grid within the radius, (K, q); of the `whole` square, if axes must be separate.
+
+    The radius is in standard deviations of a prior with these correlations: points that it makes improbable are left
+    out, and none is too few along the direction in which it is wide.
+    """
     n = int(np.ceil(RADIUS[q] / spacing))
     axis = spacing * np.arange(-n, n + 1.0)
     points = np.stack(np.meshgrid(*[axis] * q, indexing="ij"), axis=-1).reshape(-1, q)
-    return points if whole else points[(points**2).sum(axis=1) <= (n * spacing) ** 2 + 1e-9]
+    if whole:
+        return points
+    inverse = np.eye(q) if correlations is None else np.linalg.inv(correlations)
+    distances = np.einsum("ki,ij,kj->k", points, inverse, points)
+    return np.asarray(points[distances <= (n * spacing) ** 2 + 1e-9])
 
 
 def log_weights(points: Floats, correlations: Floats) -> Floats:

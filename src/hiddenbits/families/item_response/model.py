@@ -40,7 +40,7 @@ from hiddenbits.families.item_response.precision import item_precision
 from hiddenbits.families.item_response.response import OF_BITS, Kind
 from hiddenbits.families.nodes import posterior as e_step
 from hiddenbits.families.nodes.columns import levels
-from hiddenbits.families.nodes.mixed import MixedCounts, MixedParams, log_density, sampled_numbers
+from hiddenbits.families.nodes.mixed import MixedCounts, MixedParams, log_probability, sampled_numbers
 from hiddenbits.families.nodes.model import NodeModel
 from hiddenbits.families.nodes.params import NodeCounts, NodeScores
 from hiddenbits.maths.packed_symmetric import pack
@@ -169,9 +169,9 @@ class ItemResponse(AsOnSubsample, NodeModel[ItemParams], Declared[ItemParams]):
         same = points.shape == params.points.shape and bool((points == params.points).all())
         return None if same else replace(params, points=points)
 
-    def grid_points(self, spacing: float) -> Floats:
-        """Return the grid of this spacing."""
-        return grid.grid(self.n_axes, spacing)
+    def grid_points(self, spacing: float, correlations: Floats | None = None) -> Floats:
+        """Return the grid of this spacing, for dimensions with these correlations."""
+        return grid.grid(self.n_axes, spacing, correlations)
 
     def precision(self, params: ItemParams, points: Floats) -> Floats:
         """Return the information of complete rows and the prior at some points, (points, q, q)."""
@@ -186,7 +186,7 @@ class ItemResponse(AsOnSubsample, NodeModel[ItemParams], Declared[ItemParams]):
         h = max(min(grid.SPACING_RATIO * narrowest, grid.LARGEST_SPACING[q]), smallest)
         h = 1.05 ** np.floor(np.log(h) / np.log(1.05))  # stable if slopes change little
         for _ in range(MAX_REFINEMENTS):
-            moved = replace(params, points=self.grid_points(h))
+            moved = replace(params, points=self.grid_points(h, params.correlations))
             if h <= smallest or self.node_error(moved) <= MAX_NODE_ERROR:
                 break
             h = max(h / 1.3, smallest)
@@ -296,7 +296,7 @@ class ItemResponse(AsOnSubsample, NodeModel[ItemParams], Declared[ItemParams]):
     def sampled_positions(self, n: int, seed: int, params: ItemParams, shared: NodeScores, block: Block) -> Floats:
         """Return n positions of each row from its posterior, (rows, n q): from finer nodes, uniform around them."""
         spacing = grid.spacing_of(params.points) / FINER[self.n_axes]
-        fine = replace(params, points=self.grid_points(spacing))
+        fine = replace(params, points=self.grid_points(spacing, params.correlations))
         r = self.node_weights(fine, self.prepare(fine), block)
         rng = keyed_rng(seed, block.start, 0x9A)
         cumulative = np.cumsum(r, axis=1)
@@ -317,12 +317,7 @@ class ItemResponse(AsOnSubsample, NodeModel[ItemParams], Declared[ItemParams]):
     def log_joint(self, params: ItemParams, x: Floats, h: Floats) -> float:
         """Return ln P(x, node) of one complete row: the definition."""
         k = int(np.argmin(((params.points - h) ** 2).sum(axis=1)))
-        nodes = params.at_nodes
-        theta, is_level = nodes.probabilities[:, k], params.layout.is_level
-        log_zero = np.where(is_level, 0.0, np.log1p(-theta))
-        x, numbers = np.split(x, [len(theta)])
-        of_numbers = log_density(nodes, k, numbers) if isinstance(nodes, MixedParams) else 0.0
-        return float(np.log(nodes.weights[k]) + np.sum(np.where(x == 1, np.log(theta), log_zero)) + of_numbers)
+        return float(np.log(params.weights[k])) + log_probability(params.at_nodes, k, x)
 
     def mismatch(self, params: ItemParams) -> str | None:
         """Return how valid parameters disagree with the hyperparameters, or None."""

@@ -48,8 +48,8 @@ from hiddenbits.families.nodes.columns import levels
 from hiddenbits.families.nodes.mixed import (
     MixedCounts,
     MixedParams,
-    log_density,
     log_prior_of_numbers,
+    log_probability,
     numbers_from_vector,
     numbers_to_vector,
     start_of_numbers,
@@ -247,11 +247,7 @@ class Classes(AsOnSubsample, NodeModel[NodeParams], Declared[NodeParams]):
     def log_joint(self, params: NodeParams, x: Floats, h: Floats) -> float:
         """Return ln P(x, h) of one complete row: the definition."""
         k = int(np.argmax(h))
-        theta, is_level = params.probabilities[:, k], params.layout.is_level
-        log_zero = np.where(is_level, 0.0, np.log1p(-theta))
-        x, numbers = np.split(x, [len(theta)])
-        of_numbers = log_density(params, k, numbers) if isinstance(params, MixedParams) else 0.0
-        return float(np.log(params.weights[k]) + np.sum(np.where(x == 1, np.log(theta), log_zero)) + of_numbers)
+        return float(np.log(params.weights[k])) + log_probability(params, k, x)
 
     def mismatch(self, params: NodeParams) -> str | None:
         """Return how valid parameters disagree with the hyperparameters, or None."""

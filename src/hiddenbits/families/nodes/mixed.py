@@ -243,6 +243,15 @@ def start_of_numbers(
     return MixedParams(**bits.to_arrays(), **of_table, means=means, covariances=covariances, rates=rates)
 
 
+def log_probability(params: NodeParams, k: int, x: Floats) -> float:
+    """Return ln p(row | node k) of one complete row of bits and numbers: the definition."""
+    theta, is_level = params.probabilities[:, k], params.layout.is_level
+    log_zero = np.where(is_level, 0.0, np.log1p(-theta))
+    x, numbers = np.split(x, [len(theta)])
+    of_numbers = log_density(params, k, numbers) if isinstance(params, MixedParams) else 0.0
+    return float(np.sum(np.where(x == 1, np.log(theta), log_zero)) + of_numbers)
+
+
 def log_density(params: MixedParams, k: int, numbers: Floats) -> float:
     """Return ln p(numbers | node k) of one complete row: the definition."""
     q = len(params.centers)
