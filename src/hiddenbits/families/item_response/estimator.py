@@ -378,19 +378,12 @@ class ItemResponseModel(LatentSpaceEstimator[ItemParams, NodeCounts]):
         """Error of the log-likelihood of a row because of the nodes, in nats: a mean of simulated rows."""
         return self._model().node_error(self._params)
 
-    def _fit_warnings(self) -> list[str]:
+    def _without_estimate(self) -> list[str]:
+        """Return the columns whose slopes or intercepts have no finite estimate."""
         params, names = self._params, column_names(self)
-        steep = (np.abs(params.slopes) > LARGEST_ESTIMABLE[0]).any(axis=1)
-        far = steep | (np.abs(params.intercepts) > LARGEST_ESTIMABLE[1])
-        columns = [names[j] for j in np.unique(params.columns[far].astype(np.intp))]
-        if not columns:
-            return super()._fit_warnings()
-        listed = ", ".join(columns[:5]) + (", ..." if len(columns) > 5 else "")
-        return [
-            *super()._fit_warnings(),
-            f"The slopes or intercepts of {listed} have no finite estimate: an answer is given by all rows or none, or "
-            "the item determines the position. Exclude such items, merge rare levels, or use fewer dimensions.",
-        ]
+        far = (np.abs(params.slopes) > LARGEST_ESTIMABLE[0]).any(axis=1)
+        far |= np.abs(params.intercepts) > LARGEST_ESTIMABLE[1]
+        return [names[j] for j in np.unique(params.columns[far].astype(np.intp))]
 
     @property
     def n_parameters_(self) -> int:
@@ -401,7 +394,14 @@ class ItemResponseModel(LatentSpaceEstimator[ItemParams, NodeCounts]):
 
     def _fit_info(self) -> dict[str, str]:
         nodes = f"{self.n_nodes_:,}; error of the log-likelihood about {self.quadrature_error_:.1g} nats per row"
-        return {**super()._fit_info(), "nodes": nodes}
+        info = {**super()._fit_info(), "nodes": nodes}
+        if columns := self._without_estimate():
+            listed = ", ".join(columns[:5]) + (", ..." if len(columns) > 5 else "")
+            info["no estimate"] = (
+                f"the slopes or intercepts of {listed} are not finite: an answer is given by all rows or none, or the "
+                "item determines the position. Exclude such items, merge rare levels, or use fewer dimensions."
+            )
+        return info
 
     def _tables(self) -> dict[str, SummaryTable]:
         tables = dict[str, SummaryTable]()
