@@ -22,9 +22,10 @@ from scipy.special import logsumexp
 from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data import Block
 from hiddenbits.data.bits import Dense
+from hiddenbits.data.hashing import keyed_rng
 from hiddenbits.data.operands import sums_over_rows
 from hiddenbits.families.item_response import grid
-from hiddenbits.families.item_response.model import ItemResponse
+from hiddenbits.families.item_response.model import ItemResponse, sampled_places
 from hiddenbits.families.item_response.params import ItemParams
 from hiddenbits.families.item_response.precision import item_precision
 from hiddenbits.families.nodes import posterior as e_step
@@ -110,7 +111,7 @@ class Bifactor(ItemResponse):
 
     def parts(self, params: ItemParams) -> list[GroupPart]:
         """Return the parameters of each group."""
-        n_bit_columns = len(params.layout.sizes) if len(params.columns) else 0
+        n_bit_columns = len(params.layout.sizes)
         groups, c = np.array(self.groups), params.n_continuous
         out = []
         for group in self.group_numbers:
@@ -320,19 +321,17 @@ class Bifactor(ItemResponse):
 
     def sampled_positions(self, n: int, seed: int, params: ItemParams, shared: Any, block: Block) -> Floats:
         """Return n samples of all factors of each row from their posterior, which are nodes."""
-        from hiddenbits.data.hashing import keyed_rng
-
         posteriors = self._posteriors(shared, self._blocks(shared, block))
         m, rng = posteriors.general.shape[1], keyed_rng(seed, block.start, 0x9A)
         axis, rows = params.points[:m, 1], np.arange(block.n_rows)
         out = np.empty((block.n_rows, n, self.n_components))
         for number in range(n):
-            z0 = _sampled(posteriors.general, rng)
+            z0 = sampled_places(posteriors.general, rng)
             out[:, number, 0] = axis[z0]
             out[:, number, 1:] = rng.standard_normal((block.n_rows, self.n_components - 1))
             for group, r in zip(self.group_numbers, posteriors.of_groups, strict=True):
                 if group >= 0:
-                    out[:, number, group + 1] = axis[_sampled(r.reshape(-1, m, m)[rows, z0], rng)]
+                    out[:, number, group + 1] = axis[sampled_places(r.reshape(-1, m, m)[rows, z0], rng)]
         return out.reshape(block.n_rows, -1)
 
     def pseudo_statistics(self, params: ItemParams, weight: float) -> NodeCounts:
@@ -383,10 +382,3 @@ class Bifactor(ItemResponse):
         in_group = np.flatnonzero(of_cell >= 0)
         out[in_group, 1 + of_cell[in_group]] = slopes[in_group, 1]
         return out
-
-
-def _sampled(weights: Floats, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Return a place of each row, with these weights."""
-    cumulative = np.cumsum(weights, axis=1)
-    chosen = (rng.random(len(weights))[:, None] * cumulative[:, -1:] >= cumulative).sum(axis=1)
-    return np.asarray(np.minimum(chosen, weights.shape[1] - 1))

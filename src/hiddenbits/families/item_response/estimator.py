@@ -473,18 +473,7 @@ class ItemResponseModel(LatentSpaceEstimator[ItemParams, NodeCounts]):
 
     # -------------------------------------------------------------------------------------------- rows
 
-    def posterior_mode(self, X: object) -> Floats:
-        """Return the most probable latent position of each row (maximum a posteriori, MAP).
-
-        Parameters
-        ----------
-        X : table of shape (rows, columns)
-            As for `fit`.
-
-        Returns
-        -------
-        modes : ndarray of shape (rows, n_components)
-        """
+    def _modes(self, X: object) -> Floats:
         q = self._n_dimensions
         return np.ascontiguousarray(self._map_rows(X, partial(modes, self._model_of_modes()))[:, :q])
 

@@ -147,7 +147,7 @@ class ItemResponse(AsOnSubsample, NodeModel[ItemParams], Declared[ItemParams]):
 
     def coordinates(self, params: ItemParams) -> ItemCoordinates:
         """Return which numbers of the items are free."""
-        n_columns = (len(params.layout.sizes) if len(params.columns) else 0) + params.n_numbers
+        n_columns = len(params.layout.sizes) + params.n_numbers
         loads = self.pattern(n_columns)
         return coordinates_of(*params.items_key, loads.tobytes(), loads.shape[1], self.slopes)
 
@@ -273,7 +273,7 @@ class ItemResponse(AsOnSubsample, NodeModel[ItemParams], Declared[ItemParams]):
 
     def column_groups(self, params: ItemParams) -> list[tuple[NDArray[np.bool_], NDArray[np.bool_]]]:
         """Return the columns of bits and of numbers that share a posterior of the nodes: all."""
-        n_columns = len(params.layout.sizes) if len(params.columns) else 0
+        n_columns = len(params.layout.sizes)
         return [(np.ones(n_columns, bool), np.ones(params.n_numbers, bool))]
 
     def posteriors(self, params: ItemParams, block: Block) -> list[Floats]:
@@ -299,14 +299,7 @@ class ItemResponse(AsOnSubsample, NodeModel[ItemParams], Declared[ItemParams]):
         fine = replace(params, points=self.grid_points(spacing, params.correlations))
         r = self.node_weights(fine, self.prepare(fine), block)
         rng = keyed_rng(seed, block.start, 0x9A)
-        cumulative = np.cumsum(r, axis=1)
-        chosen = np.stack(
-            [
-                np.minimum((u[:, None] * cumulative[:, -1:] >= cumulative).sum(axis=1), len(fine.points) - 1)
-                for u in rng.random((n, block.n_rows))
-            ],
-            axis=1,
-        )
+        chosen = np.stack([sampled_places(r, rng) for _ in range(n)], axis=1)
         around = spacing * (rng.random((block.n_rows, n, self.n_axes)) - 0.5)
         return np.asarray((fine.points[chosen] + around).reshape(block.n_rows, -1))
 
@@ -337,3 +330,10 @@ def _block(rows: Floats, params: ItemParams) -> Block:
     bits, numbers = np.split(rows, [params.n_columns], axis=1)
     x = Dense(np.ascontiguousarray(bits.astype(np.uint8)))
     return Block(x, AllOnes(x.shape), np.ones(len(rows)), 0, 0, numbers=numbers if params.n_numbers else None)
+
+
+def sampled_places(weights: Floats, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Return a place of each row, (n,), sampled with the row's weights, (n, places)."""
+    cumulative = np.cumsum(weights, axis=1)
+    chosen = (rng.random(len(weights))[:, None] * cumulative[:, -1:] >= cumulative).sum(axis=1)
+    return np.asarray(np.minimum(chosen, weights.shape[1] - 1))

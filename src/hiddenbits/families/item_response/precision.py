@@ -24,7 +24,7 @@ def weights_of_predictors(items: Items, eta: Floats) -> Floats:
 
 def item_precision(params: ItemParams, points: Floats) -> Floats:
     """Return the information of each column at some points, (columns, points, q, q): bits first, then numbers."""
-    n_bits = len(params.layout.sizes) if len(params.columns) else 0
+    n_bits = len(params.layout.sizes)
     out = np.zeros((n_bits + params.n_numbers, len(points), points.shape[1], points.shape[1]))
     for items in params.items:
         W = weights_of_predictors(items, params.predictors(items, points))
